@@ -16,7 +16,7 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.outcome import OK, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import (
     Contact,
@@ -30,6 +30,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
+from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from support.paths import ROBOTS, ROOT
@@ -138,3 +139,16 @@ def test_pick_and_place(robot: Robot, engine: Any, seed: int) -> None:
     assert run.outcome.ok, run
     run = run_skill(Place(), PlaceParams(container="bin", seed=seed), replace(chosen, planning_time_s=0.0))
     assert run.outcome.ok, run
+
+
+def test_an_arm_in_contact_leaves_what_its_goal_ignores(robot: Robot, engine: Any) -> None:
+    cell = Cell(robot, engine, 0)
+    start = np.array(cell.spec.home_q)
+    start[0] += 0.6
+    cell.q = start.copy()
+    cell.poses["cube"] = cell.hand()
+    refused = run_skill(Home(), HomeParams(), context(cell, 0)).outcome
+    assert refused.code is Code.START_IN_COLLISION, refused
+    assert np.array_equal(cell.q, start)
+    left = run_skill(Home(), HomeParams(ignore_substring=("cub",)), context(cell, 0)).outcome
+    assert left.ok, left

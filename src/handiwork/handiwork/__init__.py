@@ -16,7 +16,7 @@ _HOMES = {
     "conditionals_node.predicates.parts": "Part",
     "conditionals_node.views.views": "T Unknown View",
     "handiwork_core.contracts.commands": (
-        "AttachObject AwaitObject CloseGripper Command DetachObject DriveBase DummyForward ExpectJoint "
+        "AttachObject AwaitObject CloseGripper Command CommandFunction DetachObject DriveBase DummyForward ExpectJoint "
         "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"
     ),
     "handiwork_core.model.errors": "HandiworkError",

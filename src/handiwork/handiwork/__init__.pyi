@@ -15,6 +15,7 @@ from handiwork_core.contracts.commands import AttachObject as AttachObject
 from handiwork_core.contracts.commands import AwaitObject as AwaitObject
 from handiwork_core.contracts.commands import CloseGripper as CloseGripper
 from handiwork_core.contracts.commands import Command as Command
+from handiwork_core.contracts.commands import CommandFunction as CommandFunction
 from handiwork_core.contracts.commands import DetachObject as DetachObject
 from handiwork_core.contracts.commands import DriveBase as DriveBase
 from handiwork_core.contracts.commands import DummyForward as DummyForward

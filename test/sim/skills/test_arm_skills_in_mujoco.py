@@ -167,7 +167,7 @@ def test_a_task_with_one_seed_is_the_same_episode(robot: Robot, engine: Any) -> 
         def do(entry: Entry, token: Token, report: Any, bench: Bench = bench) -> ExecutionResult:
             return bench.do(entry.skill, entry.params, token, report)
 
-        ended = run_task(task, 0, do, Token(), lambda _progress: None, bench.cell.now_s)
+        ended = run_task(task, (), do, Token(), lambda _progress: None, bench.cell.now_s, lambda _arm: "")
         assert ended.outcome.ok, ended
         world = bench.cell.snapshot()
         poses = [world.states[name].world_T_object.matrix() for name in sorted(world.states)]

@@ -85,7 +85,11 @@ class SimulatedCell:
 
     def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
         controller = self.sim.arms[self.spec.name].controller
-        goal = TrajectoryGoal(trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd)
+        given = trajectory.goal_tolerance
+        ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
+        goal = TrajectoryGoal(
+            trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd, goal_tolerance=ends
+        )
         controller.start(goal, self.sim.measured(self.spec.name))
         while controller.busy:
             self.sim.advance(POLL_STEPS)

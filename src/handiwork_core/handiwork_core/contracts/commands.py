@@ -5,11 +5,16 @@ Names of the functions are those of the SimBox format.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
 
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from .skill import Context
 
 
 class Motion(Enum):
@@ -115,6 +120,38 @@ class DriveBase:
     ignored: frozenset[str] = frozenset()
 
 
+class CommandFunction(ABC):
+    """A function of a package's own. Extend it by a frozen dataclass with the data that it needs.
+
+    The executor calls ``execute`` once the arm is at the command's pose, and then goes on. Motions of the arm belong
+    into commands with a pose, which are planned, validated and supervised.
+
+    Attributes:
+        acts: The world is different afterwards: what the commands were chosen for must not have moved before, and no
+            other candidate is tried after it. False for what only measures or waits.
+        lets_go: What is held may leave the hand from now on.
+    """
+
+    acts: ClassVar[bool] = True
+    lets_go: ClassVar[bool] = False
+
+    @abstractmethod
+    def execute(self, context: Context, stage: str) -> None:
+        """Do it, and return once it is done. Runs on the arm's worker thread.
+
+        Each wait must end when ``context.token`` is set: give ports ``context.token.is_set``, and call
+        ``context.token.check`` behind them.
+
+        Args:
+            context: The ports and state of the run.
+            stage: Stage of the command, for the outcome of a failure.
+
+        Raises:
+            StepFailed: It failed; the outcome says why. The arm is then stopped, and the goal ends with this outcome.
+            Stopped: The token was set.
+        """
+
+
 Function = (
     UpdatePoseCostMetric
     | UpdateSpecific
@@ -126,7 +163,9 @@ Function = (
     | AwaitObject
     | ExpectJoint
     | DriveBase
+    | CommandFunction
 )
+"""The functions that the executor knows, and those that packages of their own declare and execute."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 
+from .arrival import WaypointTolerances, arrived_at, ee_pose
 from .commands import Command
 from .planning import Attachment, ShouldStop
 from .ports import Arm, Clock, Gripper, Planner, WorldSource
@@ -308,6 +309,36 @@ class Skill(ABC, Generic[P]):
             StepFailed: Nothing can be done; the outcome names the constraint that removed the last candidate.
         """
 
+    def is_subtask_done(self, params: P, command: Command, world: World, context: Context) -> Outcome:
+        """Judge whether the arm is at the waypoint of a command. Moves nothing.
+
+        Asked before the motion of a command, which is left out where the arm is there already, and after it, again and
+        again for half a second. The default compares the pose of the hand with the command's, within the parameters
+        ``t_eps`` and ``o_eps``.
+
+        Args:
+            params: The goal's parameters.
+            command: A command with a pose.
+            world: The newest snapshot.
+            context: The ports and state of the run.
+
+        Returns:
+            OK; else NOT_REACHED with the errors, with which the goal fails.
+        """
+        return waypoint_reached(cast("WaypointTolerances", params), command, world, context)
+
+    def is_done(self, params: P, rest: Sequence[Command], context: Context) -> bool:
+        """Return True when the commands that are left need not be executed. Moves nothing.
+
+        Asked after each command. ``is_success`` judges afterwards as always. The default is that none is left.
+
+        Args:
+            params: The goal's parameters.
+            rest: The commands that are left, in order.
+            context: The ports and state of the run; ``context.world`` has the newest snapshot.
+        """
+        return not rest
+
     @abstractmethod
     def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
         """Judge the settled world after the last command against the world before the first. Moves nothing.
@@ -333,3 +364,20 @@ class Skill(ABC, Generic[P]):
             Skills with their parameters, in order; None, the default: another attempt makes no sense.
         """
         return None
+
+
+def waypoint_reached(params: WaypointTolerances, command: Command, world: World, context: Context) -> Outcome:
+    """Compare the pose of the hand with that of a command.
+
+    Args:
+        params: Parameters with ``t_eps`` [m] and ``o_eps`` [rad].
+        command: A command with a pose.
+        world: Snapshot with the measured joints.
+        context: The ports and state of the run.
+
+    Returns:
+        OK or NOT_REACHED, with both errors.
+    """
+    assert command.world_T_ee is not None
+    here = ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
+    return arrived_at(command.world_T_ee, here, params.t_eps, params.o_eps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class Trajectory:
         q: Positions, (n, dof), rad or m.
         qd: Velocities, (n, dof), rad/s or m/s.
         qdd: Accelerations, (n, dof), rad/s^2 or m/s^2.
+        goal_tolerance: Largest distance of each joint from its end, (dof,), rad or m; None: the controller's own.
     """
 
     joint_names: tuple[str, ...]
@@ -26,6 +27,7 @@ class Trajectory:
     q: Array
     qd: Array
     qdd: Array
+    goal_tolerance: Array | None = None
 
     @property
     def duration_s(self) -> float:
@@ -49,10 +51,10 @@ class Trajectory:
         share = (at - self.t_s[i - 1]) / (self.t_s[i] - self.t_s[i - 1]) if i else 0.0
         qdd = self.qdd[i] if not i else (1.0 - share) * self.qdd[i - 1] + share * self.qdd[i]
         t = np.concatenate([[0.0], self.t_s[later] - at])
-        rows = [
+        q_rows, qd_rows, qdd_rows = (
             np.vstack([first, rest[later]]) for first, rest in ((q, self.q), (qd, self.qd), (qdd, self.qdd))
-        ]
-        return Trajectory(self.joint_names, t, *rows)
+        )
+        return replace(self, t_s=t, q=q_rows, qd=qd_rows, qdd=qdd_rows)
 
     def sample(self, t_s: float) -> tuple[Array, Array]:
         """Return positions and velocities at a time, by cubic Hermite interpolation between samples.

@@ -164,6 +164,7 @@ class FakePlanner:
         self.verdict = Verdict(Code.OK)
         self.judge: Callable[[PathRest], Verdict] = lambda _rest: Verdict(Code.OK)
         self.rests: list[tuple[PathRest, SceneQuery]] = []
+        self.validated: list[SceneQuery] = []
         self.plans: list[PlanRequest] = []
         self.candidates: list[CandidatesRequest] = []
 
@@ -215,10 +216,11 @@ class FakePlanner:
         Args:
             arm: Not used.
             trajectory: Not used.
-            scene: Not used.
+            scene: Recorded in ``validated``.
             should_stop: Not used.
         """
         self._cell.call("planner.validate")
+        self.validated.append(scene)
         return self.verdict
 
     def validate_rest(

@@ -6,6 +6,7 @@ The subclass defines the skill, good and bad parameters and a scripted world.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -15,7 +16,9 @@ import pytest
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 from .fakes import Fakes
 
@@ -105,6 +108,23 @@ class SkillContract(ABC, Generic[P]):
         for a, b in zip(first, second, strict=True):
             if a.world_T_ee is not None and b.world_T_ee is not None:
                 assert np.array_equal(a.world_T_ee.matrix(), b.world_T_ee.matrix())
+
+    def test_ignored_objects_are_no_obstacle_of_any_motion(self) -> None:
+        """``ignore_substring`` holds from the first motion on, so that an arm that touches such an object can leave."""
+        params: Any = self.params()
+        if not hasattr(params, "ignore_substring"):
+            pytest.skip("the parameters do not extend SkillParams")
+        fakes = self.fakes()
+        size = np.full(3, 0.01)
+        fakes.cell.objects["bystander"] = WorldObject(
+            "bystander", (Shape(ShapeKind.BOX, size, Pose.identity()),)
+        )
+        fakes.cell.poses["bystander"] = Pose.of((9.0, 9.0, 0.0))
+        ignoring = dataclasses.replace(params, ignore_substring=("bystand",))
+        outcome = type(self).run(self.skill(), ignoring, fakes.context).outcome
+        assert outcome.ok, outcome
+        for scene in (*(plan.scene for plan in fakes.planner.plans), *fakes.planner.validated):
+            assert "bystander" in scene.ignored, scene
 
     @pytest.mark.parametrize("reason", REASONS)
     def test_stop_at_every_port_call(self, reason: Code) -> None:

@@ -55,7 +55,7 @@ class TaskReport:
         faults: Faults that the check found.
         notes: Remarks of the check that are no faults.
         entries: The skills of the task.
-        resume_from: Step with which the next run should begin; empty for none.
+        resume_from: Where the next run should begin, as it takes it; empty for none.
         seed: Seed that repeats the episode.
         duration_s: Duration of the task, s.
     """
@@ -82,7 +82,7 @@ class TaskFeedback:
         step: Name of the step.
         arm: Name of the arm.
         skill: Name of the skill.
-        done: Number of skills that have ended.
+        done: Number of skills that succeeded, now or in a run before.
         count: Number of skills of the task.
         progress: Progress of the skill that runs.
     """

@@ -120,7 +120,8 @@ class AsyncSkillClient:
         Args:
             task: Text of the task file.
             source: Name of the file in messages.
-            resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first.
+            resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first. For each arm of its
+                own: ``<arm>=<group>.<step>.<skill>``, with commas between them.
             seed: Replaces the seed of the file; None: the file's.
 
         Returns:

@@ -10,6 +10,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -236,5 +237,13 @@ class GripperClient:
 
 
 def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
-    """Return the goal message without tolerances, so that the controller uses its own."""
-    return FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))
+    """Return the goal message; where the trajectory has no tolerances, the controller uses its own."""
+    goal = FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))
+    if trajectory.goal_tolerance is not None:
+        goal.goal_tolerance = [
+            JointTolerance(name=name, position=tolerance)
+            for name, tolerance in zip(
+                trajectory.joint_names, trajectory.goal_tolerance.tolist(), strict=True
+            )
+        ]
+    return goal

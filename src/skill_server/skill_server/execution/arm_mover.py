@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from handiwork_core.contracts.commands import Command, DummyForward, Motion
@@ -14,11 +16,11 @@ from handiwork_core.contracts.planning import (
     StraightGoal,
 )
 from handiwork_core.contracts.skill import Context, StepFailed
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
-from skill_server.motions.arm_motions import hand
+from skill_server.motions.joint_tolerances import joint_tolerances
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
@@ -26,6 +28,7 @@ from skill_server.state.deadline import MeasurementDeadline
 from skill_server.state.gripper_state import arm_q
 from skill_server.state.scene_query import scene_for
 
+from .command_judge import CommandJudge
 from .execution_state import ExecutionState
 from .grasp_monitor import GraspMonitor
 from .measurement import ARRIVAL_S, POLL_S, check_targets, fresh_world, pause
@@ -39,8 +42,10 @@ SAME_START_RAD = 0.002
 class ArmMover:
     """Moves the arm of a run. What changes from command to command is in the state that each call is given."""
 
-    def __init__(self, params: RunParams, context: Context, monitor: GraspMonitor) -> None:
-        self._params, self._context, self._monitor = params, context, monitor
+    def __init__(
+        self, params: RunParams, context: Context, monitor: GraspMonitor, judge: CommandJudge
+    ) -> None:
+        self._params, self._context, self._monitor, self._judge = params, context, monitor, judge
         self._sender = MotionSender(context, monitor)
 
     def move(self, command: Command, state: ExecutionState) -> None:
@@ -63,7 +68,7 @@ class ArmMover:
         if not np.isfinite(start_q).all():
             text = "joint_states lacks joints of the arm; check the robot"
             raise StepFailed(Outcome(Code.ROBOT_LOST, text))
-        if self._is_there(command, hand(self._context, world), start_q):
+        if self._is_there(command, world, start_q):
             return
         scene, ready = self._scene(world, command, state), [command.planned]
         versions = [state.world_version]
@@ -71,7 +76,7 @@ class ArmMover:
         def plan(q: Array) -> Trajectory:
             planned = ready.pop() if ready else None
             if planned and _starts_at(planned, q):
-                return planned
+                return self._with_tolerances(planned)
             result = plan_motion(
                 self._context,
                 self._params,
@@ -82,10 +87,10 @@ class ArmMover:
                 hold_vec_weight=state.hold_vec_weight,
             )
             versions.append(result.world_version)
-            return _trajectory_of(result, command)
+            return self._with_tolerances(_trajectory_of(result, command))
 
         self._sender.send_planned(plan, scene, command.stage)
-        self._await_arrival(command.world_T_ee, command.stage)
+        self._await_arrival(command)
         state.world_version = max(versions)
 
     def move_directly(self, function: DummyForward, command: Command, state: ExecutionState) -> None:
@@ -109,11 +114,16 @@ class ArmMover:
 
         self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
 
-    def _is_there(self, command: Command, here: Pose, q: Array) -> bool:
-        assert command.world_T_ee is not None
-        near = here.almost_equal(
-            command.world_T_ee, within_m=self._params.t_eps, within_rad=self._params.o_eps
+    def _with_tolerances(self, trajectory: Trajectory) -> Trajectory:
+        """Ask the controller for what the waypoint asks for."""
+        context, params = self._context, self._params
+        tolerances = joint_tolerances(
+            context.robot, context.arm_spec, trajectory.q[-1], params.t_eps, params.o_eps
         )
+        return replace(trajectory, goal_tolerance=tolerances)
+
+    def _is_there(self, command: Command, world: World, q: Array) -> bool:
+        near = self._judge.is_subtask_done(command, world, self._context).ok
         if not near or command.motion is Motion.STRAIGHT or command.q is None:
             return near
         return bool(np.abs(command.q - q).max() < SAME_Q_RAD)
@@ -124,23 +134,16 @@ class ArmMover:
             world, context.robot, context.arm_spec, context.held, state.ignored, command.touching
         )
 
-    def _await_arrival(self, target: Pose, stage: str) -> None:
-        """Wait for measurements within the tolerances; a missed waypoint fails with both errors."""
+    def _await_arrival(self, command: Command) -> None:
+        """Wait until the skill takes the waypoint for reached; a missed one fails with its errors."""
         deadline = MeasurementDeadline(self._context.clock, ARRIVAL_S)
-        t_eps, o_eps = self._params.t_eps, self._params.o_eps
         while True:
             world = fresh_world(self._context)
-            gap, turn = hand(self._context, world).distance_to(target)
-            if gap <= t_eps and turn <= o_eps:
+            found = self._judge.is_subtask_done(command, world, self._context)
+            if found.ok:
                 return
             if deadline.is_past(world):
-                text = (
-                    f"stopped {gap * 1e3:.1f} mm and {turn:.3f} rad from the waypoint; "
-                    f"allowed are t_eps {t_eps * 1e3:.1f} mm and o_eps {o_eps:.3f} rad"
-                )
-                raise StepFailed(
-                    Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn)
-                )
+                raise StepFailed(replace(found, stage=command.stage))
             pause(self._context, POLL_S)
 
 

@@ -10,7 +10,7 @@ from handiwork_core.contracts.commands import Command, UpdateSpecific
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
-from skill_server.motions.arm_motions import hand_at
+from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import (
     LOST,
@@ -18,10 +18,12 @@ from skill_server.params.recovery import (
     Recovery,
     policy_of,
     way_back,
+    way_back_holding,
 )
 from skill_server.state import gripper_state
 
 from .command_executor import CommandExecutor
+from .command_judge import CommandJudge, judge_of
 from .execution_state import ExecutionState, initial_state
 from .measurement import fresh_world
 from .motion_sending import PlanRefused, WayBlocked
@@ -68,7 +70,8 @@ class SkillAttempt:
             self._log.enter("select")
             try:
                 before = fresh_world(context)
-                executor = self._execute(self._chosen(tried), before, self._params.targets)
+                judge = judge_of(self._skill, self._params)
+                executor = self._execute(self._chosen(tried), before, self._params.targets, judge)
                 outcome = self._judge(before, executor)
                 if outcome.ok or not self._tries_again(outcome, carried, tried):
                     return outcome
@@ -96,11 +99,17 @@ class SkillAttempt:
         return commands
 
     def _execute(
-        self, commands: Sequence[Command], before: World, targets: tuple[str, ...] = ()
+        self,
+        commands: Sequence[Command],
+        before: World,
+        targets: tuple[str, ...] = (),
+        judge: CommandJudge | None = None,
     ) -> CommandExecutor:
         """Execute a list with a state of its own, which the decisions about recovery read afterwards."""
-        state = self._state = initial_state(self._context, commands, before, targets)
-        executor = CommandExecutor(self._params, self._context, self._log, state)
+        # Motions before the first UpdateSpecific ignore them too: an arm in contact must be able to leave.
+        ignored = no_obstacles(self._params.ignore_substring, self._context, before)
+        state = self._state = initial_state(self._context, commands, before, targets, ignored)
+        executor = CommandExecutor(self._params, self._context, self._log, state, judge)
         try:
             executor.execute(commands)
         finally:
@@ -149,22 +158,19 @@ class SkillAttempt:
         return True
 
     def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
-        """Step back and run what brings the object into the hand again, where the policy is REGRASP."""
+        """Where the policy is REGRASP, step back, and run what brings the object into the hand if it is lost."""
         context, tries = self._context, len(tried) + 1
         if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
             return False
+        if self._still_carries(carried):
+            return self._replans_in_hand(failure, tried)
         first = self._skill.recovery_skills(self._params, context.released or carried)
         if first is None or not context.arm.stop().ok:
             return False
         tried.append(failure.message)
         if self._state.first_free_q is not None:
             context.refused.append(self._state.first_free_q)
-        self._log.enter("recover")
-        try:
-            self._execute(way_back(self._state.begun, context), context.world.snapshot())
-        except StepFailed as stuck:
-            text = f"{failure.message}; stepping back failed: {stuck.outcome.message}"
-            raise StepFailed(replace(failure, message=text)) from stuck
+        self._step_back(way_back(self._state.begun, context), failure)
         context.released = ""
         for skill, params in first:
             outcome = SkillAttempt(skill, params, context, self._log).run()
@@ -172,3 +178,27 @@ class SkillAttempt:
                 text = f"{failure.message}; trying again failed: {outcome.message}"
                 raise StepFailed(replace(outcome, message=text))
         return True
+
+    def _still_carries(self, carried: str) -> bool:
+        """True when what was in the hand at the beginning was not let go, and is measured to be in it."""
+        context = self._context
+        if self._state.is_touched or carried not in context.held:
+            return False
+        return not gripper_state.is_lost(context.world.snapshot(), context.robot, context.arm_spec, carried)
+
+    def _replans_in_hand(self, failure: Outcome, tried: list[str]) -> bool:
+        """Step back with the object, so that the commands are chosen again in the world as it is now."""
+        if not self._context.arm.stop().ok:
+            return False
+        tried.append(failure.message)
+        touching = touching_now(self._context, self._context.world.snapshot())
+        self._step_back(way_back_holding(self._state.begun, touching), failure)
+        return True
+
+    def _step_back(self, commands: Sequence[Command], failure: Outcome) -> None:
+        self._log.enter("recover")
+        try:
+            self._execute(commands, self._context.world.snapshot())
+        except StepFailed as stuck:
+            text = f"{failure.message}; stepping back failed: {stuck.outcome.message}"
+            raise StepFailed(replace(failure, message=text)) from stuck

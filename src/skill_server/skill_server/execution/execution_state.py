@@ -43,7 +43,11 @@ class ExecutionState:
 
 
 def initial_state(
-    context: Context, commands: Sequence[Command], before: World, targets: tuple[str, ...] = ()
+    context: Context,
+    commands: Sequence[Command],
+    before: World,
+    targets: tuple[str, ...] = (),
+    ignored: frozenset[str] = frozenset(),
 ) -> ExecutionState:
     """Return the state before the first command; a gripper that holds an object counts as closed.
 
@@ -52,12 +56,14 @@ def initial_state(
         commands: The list that is to be executed.
         before: World that the commands were chosen in.
         targets: Names of the objects that must not move from where they are in ``before``.
+        ignored: Names of the objects that are no obstacles until a command says otherwise.
     """
     gripper = context.arm_spec.gripper
     free = (c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE)
     return ExecutionState(
         before,
         targets,
+        ignored,
         gripper_m=gripper.min_width_m if gripper is not None and context.held else None,
         first_free_q=next(free, None),
     )

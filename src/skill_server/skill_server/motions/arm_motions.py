@@ -119,7 +119,7 @@ def contents(context: Context, world: World) -> frozenset[str]:
     Returns:
         Names of the objects whose origin is within the bounds of a held object.
     """
-    return frozenset().union(*(objects_inside(world, name) for name in context.held))
+    return frozenset().union(*(objects_inside(world, name) for name in context.held if name in world.states))
 
 
 def touching_now(context: Context, world: World) -> frozenset[str]:
@@ -174,7 +174,21 @@ def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecif
     Returns:
         The function; it ignores the objects that the goal names and those inside of the held object.
     """
-    return UpdateSpecific(ignored_objects(params.ignore_substring, world) | contents(context, world))
+    return UpdateSpecific(no_obstacles(params.ignore_substring, context, world))
+
+
+def no_obstacles(substrings: Sequence[str], context: Context, world: World) -> frozenset[str]:
+    """Return the objects that no motion of a goal avoids.
+
+    Args:
+        substrings: Parts of names, as in ``ignore_substring``.
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        Names of the objects that the goal names, and of those inside of the held ones.
+    """
+    return ignored_objects(substrings, world) | contents(context, world)
 
 
 def gripper_function(state: int, otherwise: Function) -> Function:

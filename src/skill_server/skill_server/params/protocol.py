@@ -34,6 +34,11 @@ class RunParams(Protocol):
         ...
 
     @property
+    def ignore_substring(self) -> tuple[str, ...]:
+        """Parts of the names of the objects that are no obstacle, from the first motion on."""
+        ...
+
+    @property
     def targets(self) -> tuple[str, ...]:
         """The objects whose motion makes the chosen commands wrong."""
         ...

@@ -8,8 +8,10 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from handiwork_core.contracts.commands import (
+    CloseGripper,
     Command,
     DetachObject,
+    Function,
     Motion,
     OpenGripper,
 )
@@ -79,13 +81,30 @@ def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]
         Opening and detaching; then one straight motion to the end of the last free motion. The motion is left out
         where the last motion was free, or none was.
     """
-    free = [c for c in walked if c.world_T_ee is not None and c.motion is Motion.FREE]
-    moves = [c for c in walked if c.world_T_ee is not None]
     let_go = (Command("recover", OpenGripper()), *(Command("recover", DetachObject(n)) for n in context.held))
+    return (*let_go, *_retreat(walked, OpenGripper(), frozenset()))
+
+
+def way_back_holding(walked: Sequence[Command], touching: frozenset[str]) -> tuple[Command, ...]:
+    """Make the commands that retreat along the straight motions that led here, with the object in the hand.
+
+    Args:
+        walked: Commands that were executed, in order.
+        touching: Objects that the held one may touch where it is now.
+
+    Returns:
+        One straight motion to the end of the last free motion; nothing where the last motion was free, or none was.
+    """
+    return _retreat(walked, CloseGripper(), touching)
+
+
+def _retreat(walked: Sequence[Command], function: Function, touching: frozenset[str]) -> tuple[Command, ...]:
+    moves = [c for c in walked if c.world_T_ee is not None]
+    free = [c for c in moves if c.motion is Motion.FREE]
     if not free or moves[-1].motion is Motion.FREE:
-        return let_go
-    touching = frozenset().union(*(move.touching for move in moves))
+        return ()
+    touching = touching.union(*(move.touching for move in moves))
     back = replace(
-        moves[-1], stage="recover", function=OpenGripper(), world_T_ee=free[-1].world_T_ee, q=free[-1].q
+        moves[-1], stage="recover", function=function, world_T_ee=free[-1].world_T_ee, q=free[-1].q
     )
-    return (*let_go, replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0))
+    return (replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0),)

@@ -131,16 +131,23 @@ class ArmRunner:
             The message.
         """
         world = self.world.snapshot()
-        result = result_to_msg(outcome, ended, self._held_now(world))
+        result = result_to_msg(outcome, ended, self.held_now(world))
         if set(self.arm_spec.joint_names) <= set(world.joints.position):
             stopped_to_msg(result, self.robot, self.arm_spec, world, self._world_T_base())
         return result
 
-    def _held_now(self, world: World) -> str:
+    def held_now(self, world: World | None = None) -> str:
         """Return the held object by measurement.
 
         It includes an object that a goal grasped which ended before its entry, and never one that is gone since.
+
+        Args:
+            world: Snapshot of the world; None: the newest.
+
+        Returns:
+            Name of the object; empty for none.
         """
+        world = self.world.snapshot() if world is None else world
         kept = (n for n in self.held if not gripper_state.is_lost(world, self.robot, self.arm_spec, n))
         return next(kept, "") or gripper_state.held_by_measurement(world, self.robot, self.arm_spec)
 

@@ -14,6 +14,7 @@ from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
 from skill_server.task.model import Task
 from skill_server.task.read import Site, read_task
+from skill_server.task.resume import skipped
 from skill_server.task.run import (
     EntryEnd,
     TaskEntryState,
@@ -42,22 +43,23 @@ def run_task_binding(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
 
     def admit(goal: Any) -> ArmRequest[TaskResult]:
         site = Site(catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots)
-        task, start = _checked(goal, site)
+        task, done = _checked(goal, site)
         if goal.check_only:
             raise GoalRejected(OK, TaskResult(OK, task, _untouched(task)))
-        arms = {arm for step in task.steps[start:] for arm in step.arms}
+        arms = {entry.arm for entry in task.entries if entry.path not in done}
         clock = next(iter(gate.runs.values())).clock
         return ArmRequest(
             tuple(name for name in gate.robot.arms if name in arms),
             lambda token, report: run_task(
                 task,
-                start,
+                done,
                 lambda entry, own, note: gate.runs[entry.arm].run(
                     entry.skill, entry.params, own, note, task.robot
                 ),
                 token,
                 report,
                 clock.now_s,
+                lambda arm: gate.runs[arm].held_now(),
             ),
         )
 
@@ -66,7 +68,8 @@ def run_task_binding(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
     )
 
 
-def _checked(goal: Any, site: Site) -> tuple[Task, int]:
+def _checked(goal: Any, site: Site) -> tuple[Task, frozenset[str]]:
+    """Return the task, and the paths of the skills that do not run."""
     source = goal.source or "task"
     try:
         task = read_task(goal.task, source, site, goal.seed if goal.use_seed else None)
@@ -76,7 +79,7 @@ def _checked(goal: Any, site: Site) -> tuple[Task, int]:
         outcome = Outcome(Code.BAD_GOAL, text, "check", "task")
         raise GoalRejected(outcome, TaskResult(outcome, faults=error.faults)) from error
     try:
-        return task, task.index_of(goal.resume_from)
+        return task, skipped(task, goal.resume_from)
     except ValueError as error:
         raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handiwork_core.contracts.arrival import ee_pose as ee_pose
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose
@@ -259,22 +260,6 @@ def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
         if not body.is_static and holds(world, robot, arm.gripper, name).ok:
             return name
     return ""
-
-
-def ee_pose(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose) -> Pose:
-    """Return the pose of the EE link by the measured joints.
-
-    Args:
-        world: Snapshot with the joints.
-        robot: Robot.
-        arm: Arm.
-        world_T_base: Pose of the arm's base.
-
-    Returns:
-        world_T_ee.
-    """
-    poses = link_poses(robot, world.joints.position, (arm.base_link, arm.ee_link))
-    return world_T_base @ poses[arm.base_link].inverse() @ poses[arm.ee_link]
 
 
 def attachment(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose, name: str) -> Attachment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import partial
@@ -13,6 +13,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 
 from .model import Entry, Task, TaskStep
+from .resume import ArmProgress, label, skills_of
 
 
 class TaskEntryState(IntEnum):
@@ -48,7 +49,7 @@ class TaskResult:
         outcome: Outcome; the first failure.
         task: Task; None when it could not be read.
         entries: Every skill with its end.
-        resume_from: Label of the step to begin at next time; empty after success.
+        resume_from: Where to begin next time, as ``resume.label`` writes it; empty after success.
         duration_s: Duration in the robot's time, s.
         faults: Faults of the task file.
     """
@@ -69,7 +70,7 @@ class TaskProgress(Progress):
         step: Label of the step.
         arm: Name of the arm.
         skill: Name of the skill.
-        done: Number of skills that have ended or were skipped.
+        done: Number of skills that succeeded or were skipped.
         total: Number of skills.
     """
 
@@ -85,33 +86,69 @@ Do = Callable[[Entry, Token, Report], ExecutionResult]
 """Runs one skill to its end, after which the arm is at rest in any case."""
 
 
+Held = Callable[[str], str]
+"""Names the object in the hand of an arm, by measurement; an empty text for none."""
+
+
 def run_task(
-    task: Task, start: int, do: Do, token: Token, report: Report, now_s: Callable[[], float]
+    task: Task,
+    skipped: Collection[str],
+    do: Do,
+    token: Token,
+    report: Report,
+    now_s: Callable[[], float],
+    held: Held,
 ) -> TaskResult:
     """Run the steps of a task to the end or the first failure; never raises.
 
     Args:
         task: Task.
-        start: Index of the first step.
+        skipped: Paths of the skills that count as done; see ``resume.skipped``.
         do: Runs one skill.
         token: Ends the task when it is set.
         report: Takes the progress.
         now_s: Returns the time of the robot's world, s.
+        held: Names the object in the hand of an arm.
 
     Returns:
         The outcome, with the end of every skill.
     """
-    begun_s, book = now_s(), _Book(task, report)
+    begun_s, book = now_s(), _Book(task, report, held)
     for entry in task.entries:
-        if any(entry.step == step.label for step in task.steps[:start]):
+        if entry.path in skipped:
             book.note(entry, TaskEntryState.SKIPPED)
     outcome, resume_from = OK, ""
-    for step in task.steps[start:]:
-        outcome = _run_step(step, do, token, book)
+    for step in task.steps:
+        lists = {arm: _left(entries, skipped) for arm, entries in step.arms.items()}
+        if not any(lists.values()):
+            continue
+        outcome = _run_step(TaskStep(step.label, lists), do, token, book)
         if not outcome.ok:
-            resume_from = step.label
+            outcome, resume_from = _resume(outcome, book)
             break
     return TaskResult(outcome, task, book.ends(), resume_from, now_s() - begun_s)
+
+
+def _left(entries: Sequence[Entry], skipped: Collection[str]) -> tuple[Entry, ...]:
+    return tuple(entry for entry in entries if entry.path not in skipped)
+
+
+def _resume(outcome: Outcome, book: _Book) -> tuple[Outcome, str]:
+    """Return where the task goes on, and the outcome with what must be done by hand before that."""
+    begin, first = dict[str, int](), list[str]()
+    for arm in dict.fromkeys(entry.arm for entry in book.task.entries):
+        progress = book.progress_of(arm)
+        begin[arm], is_ready = progress.next()
+        if not is_ready:
+            then = progress.held_before[progress.succeeded]
+            first.append(
+                f"{arm} holds {progress.held or 'nothing'} and held {then or 'nothing'} before the skill"
+            )
+    text = label(book.task, begin)
+    if first:
+        ask = f"{' and '.join(first)}: change that before the task goes on"
+        outcome = replace(outcome, message=f"{outcome.message}; {ask}")
+    return outcome, text
 
 
 @dataclass
@@ -120,9 +157,27 @@ class _Book:
 
     task: Task
     report: Report
+    held: Held
     lock: threading.Lock = field(default_factory=threading.Lock)
     states: dict[str, EntryEnd] = field(default_factory=dict)
+    held_before: dict[str, str] = field(default_factory=dict)
     first: Outcome = OK
+
+    def begin(self, entry: Entry) -> None:
+        """Note that a skill begins, and what the hand holds then."""
+        self.note(entry, TaskEntryState.RUNNING)
+        held = self.held(entry.arm)
+        with self.lock:
+            self.held_before[entry.path] = held
+
+    def progress_of(self, arm: str) -> ArmProgress:
+        """Return what an arm did; to be called once no skill runs."""
+        states = [self.states.get(entry.path) for entry in skills_of(self.task, arm)]
+        first = sum(end is not None and end.state is TaskEntryState.SKIPPED for end in states)
+        good = sum(end is not None and end.state is TaskEntryState.SUCCEEDED for end in states)
+        paths = (entry.path for entry in skills_of(self.task, arm))
+        begun = tuple(self.held_before[path] for path in paths if path in self.held_before)
+        return ArmProgress(first, begun, good, self.held(arm))
 
     def note(self, entry: Entry, state: TaskEntryState, run: ExecutionResult | None = None) -> None:
         with self.lock:
@@ -143,7 +198,7 @@ class _Book:
     def progress(self, entry: Entry, of: Progress) -> None:
         with self.lock:
             done = sum(
-                end.state in (TaskEntryState.SUCCEEDED, TaskEntryState.FAILED, TaskEntryState.SKIPPED)
+                end.state in (TaskEntryState.SUCCEEDED, TaskEntryState.SKIPPED)
                 for end in self.states.values()
             )
         total = len(self.task.entries)
@@ -165,7 +220,7 @@ class _Book:
 
 def _run_step(step: TaskStep, do: Do, token: Token, book: _Book) -> Outcome:
     mine = token.child()
-    lists = list(step.arms.values())
+    lists = [entries for entries in step.arms.values() if entries]
     if len(lists) == 1:
         _run_arm(lists[0], do, mine, book)
     else:
@@ -205,8 +260,8 @@ def _run_arm(entries: Sequence[Entry], do: Do, token: Token, book: _Book) -> Non
     for entry in entries:
         if token.is_set():
             return
-        book.note(entry, TaskEntryState.RUNNING)
         try:
+            book.begin(entry)
             run = do(entry, token, lambda progress, entry=entry: book.progress(entry, progress))  # type: ignore[misc]
             outcome = run.outcome
         except Exception as error:  # noqa: BLE001 - the border of plug-in code; the other arms must be stopped

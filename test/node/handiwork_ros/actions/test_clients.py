@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ class Robot:
     cancelled: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     asked_position: float = -1.0
+    goal_tolerance: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         common: dict[str, Any] = {
@@ -114,6 +115,7 @@ class Robot:
         return CancelResponse.ACCEPT
 
     async def _follow(self, handle: Any) -> Any:
+        self.goal_tolerance = {one.name: one.position for one in handle.request.goal_tolerance}
         self.started.set()
         self.moving, self.moved = self.moving + 1, self.moved + 1
         while self.endless and not handle.is_cancel_requested:
@@ -190,6 +192,14 @@ def test_the_controllers_verdict_becomes_a_cause(bench: Bench, error_code: int, 
     outcome = bench.arm.follow(path(), should_stop=never)
     assert outcome.code is code
     assert error_code == 0 or "planted" in outcome.message
+
+
+def test_the_tolerances_of_a_trajectory_reach_the_controller(bench: Bench) -> None:
+    wanted = np.linspace(0.001, 0.006, len(ARM.joint_names))
+    assert bench.arm.follow(replace(path(), goal_tolerance=wanted), should_stop=never).ok
+    assert bench.robot.goal_tolerance == dict(zip(ARM.joint_names, wanted.tolist(), strict=True))
+    assert bench.arm.follow(path(), should_stop=never).ok
+    assert not bench.robot.goal_tolerance
 
 
 def test_a_rejected_goal_is_refused(bench: Bench) -> None:

@@ -114,6 +114,47 @@ def test_what_missed_the_container_is_placed_again() -> None:
     assert [s.stage for s in run.stages].count("release") == 2
 
 
+@pytest.mark.parametrize(("stage", "retreats"), [("transit", 0), ("descend", 1)])
+def test_a_moved_container_is_followed_with_the_object_in_the_hand(stage: str, retreats: int) -> None:
+    f = made()
+    assert pick(f).outcome.ok
+    closings = f.cell.calls.count("gripper.move")
+    now: list[str] = []
+    f.context.report = lambda progress: now.append(progress.stage)
+    in_hand: dict[str, set[str]] = {}
+
+    def push_once(_t: float) -> None:
+        in_hand.setdefault(now[-1], set()).add(f.cell.in_hand)
+        if now[-1] == stage and "recover" not in now:
+            f.cell.poses["tray"] = Pose.of((0.45, -0.3, 0.01))
+
+    f.arm.on_tick = push_once
+    run = run_skill(Place(), PlaceParams(container="tray", recovery="regrasp"), f.context)
+    assert run.outcome.ok, run.outcome
+    stages = [s.stage for s in run.stages]
+    assert (stages.count("recover"), stages.count("transit")) == (1, 2)
+    assert f.cell.calls.count("gripper.move") == closings + 1
+    assert "grasp" not in stages and len([s for s in in_hand if s == "recover"]) == retreats
+    carried = [names for name, names in in_hand.items() if name != "retreat"]
+    assert all(names == {"cube"} for names in carried)
+    assert abs(f.cell.poses["cube"].translation_m[0] - 0.45) < 0.15
+
+
+def test_a_container_that_never_rests_ends_the_goal_with_the_object_in_the_hand() -> None:
+    f = made()
+    assert pick(f).outcome.ok
+
+    def push(_t: float) -> None:
+        x, y, z = f.cell.poses["tray"].translation_m
+        f.cell.poses["tray"] = Pose.of((x + 0.001, y, z))
+
+    f.arm.on_tick = push
+    run = run_skill(Place(), PlaceParams(container="tray", recovery="regrasp", max_attempts=3), f.context)
+    assert run.outcome.code is Code.OBJECT_MOVED
+    assert [s.stage for s in run.stages].count("select") == 3
+    assert f.cell.in_hand == "cube" and set(f.context.held) == {"cube"}
+
+
 def test_a_stop_during_recovery_stops() -> None:
     f = made()
     f.cell.width_of = {}

@@ -10,11 +10,13 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 from skill_server.task.model import Entry
+from skill_server.task.resume import skipped
 from skill_server.task.run import Report, TaskEntryState, TaskProgress, TaskResult, run_task
 
 from .test_task_file import GOOD, read
 
 LIMIT_S = 20.0
+LEFT = "skills[0].gantry[0].left"
 
 
 class Doer:
@@ -26,6 +28,18 @@ class Doer:
         self.waits: set[str] = set()
         self.meet: threading.Barrier | None = None
         self.lock = threading.Lock()
+        self.hands: dict[str, str] = {}
+        self.loses: set[str] = set()
+
+    def held(self, arm: str) -> str:
+        return self.hands.get(arm, "")
+
+    def _act(self, entry: Entry, outcome: Outcome) -> None:
+        """A pick that succeeds fills the hand, a place that succeeds, or a skill that loses the object, empties it."""
+        if outcome.ok and entry.skill.name == "pick":
+            self.hands[entry.arm] = entry.params.object
+        elif outcome.ok or entry.path in self.loses:
+            self.hands.pop(entry.arm, None)
 
     def __call__(self, entry: Entry, token: Token, report: Report) -> ExecutionResult:
         with self.lock:
@@ -37,6 +51,7 @@ class Doer:
         if entry.path in self.waits:
             assert token.wait(LIMIT_S), "nobody stopped it"
             outcome = Outcome(token.reason, "stopped")
+        self._act(entry, outcome)
         return ExecutionResult(outcome, (), 1.0, 0.0, 1, entry.params.seed)
 
 
@@ -45,7 +60,7 @@ def run(
 ) -> TaskResult:
     task = read(GOOD)
     notes = [] if seen is None else seen
-    return run_task(task, task.index_of(start), doer, token or Token(), notes.append, lambda: 0.0)
+    return run_task(task, skipped(task, start), doer, token or Token(), notes.append, lambda: 0.0, doer.held)
 
 
 def states(ended: TaskResult) -> list[str]:
@@ -63,6 +78,21 @@ def test_steps_are_barriers_and_the_arms_of_one_run_at_the_same_time() -> None:
     last = seen[-1]
     assert isinstance(last, TaskProgress)
     assert (last.step, last.arm, last.skill, last.done, last.total) == ("2.1", "left_arm", "pick", 4, 5)
+
+
+def test_a_failed_skill_is_not_counted_as_done() -> None:
+    doer, seen = Doer(), list[Progress]()
+    doer.fails[f"{LEFT}[0]"] = Outcome(Code.NO_IK, "out of reach")
+    both_run = threading.Barrier(2)
+
+    def do(entry: Entry, token: Token, report: Report) -> ExecutionResult:
+        both_run.wait(LIMIT_S)
+        if entry.arm == "right_arm":
+            assert token.wait(LIMIT_S)
+        return doer(entry, token, report)
+
+    run_task(read(GOOD), (), do, Token(), seen.append, lambda: 0.0, doer.held)
+    assert [p.done for p in seen if isinstance(p, TaskProgress) and p.arm == "right_arm"] == [0]
 
 
 def test_the_first_failure_ends_the_task_and_the_other_arm() -> None:
@@ -88,6 +118,83 @@ def test_a_failed_step_is_where_to_resume_and_the_seeds_stay() -> None:
     assert states(again) == ["SKIPPED"] * 3 + ["SUCCEEDED"] * 2
     whole = run(Doer())
     assert [e.run.seed for e in again.entries if e.run] == [e.run.seed for e in whole.entries[3:] if e.run]
+
+
+def test_a_failed_place_goes_on_with_the_object_in_the_hand() -> None:
+    doer = Doer()
+    doer.fails[f"{LEFT}[1]"] = Outcome(Code.OBJECT_MOVED, "the tray moved")
+    first = run(doer)
+    assert states(first)[:2] == ["SUCCEEDED", "FAILED"]
+    assert doer.hands["left_arm"] == "cube"
+    assert first.resume_from.startswith("left_arm=1.1.2,right_arm=1.")
+    doer.fails.clear()
+    doer.log.clear()
+    seen = list[Progress]()
+    again = run(doer, first.resume_from, seen=seen)
+    assert again.outcome.ok, again.outcome
+    assert "1.1 left_arm pick" not in doer.log and doer.log.count("1.1 left_arm place") == 1
+    assert states(again)[:2] == ["SKIPPED", "SUCCEEDED"]
+    assert isinstance(seen[0], TaskProgress)
+    assert seen[0].done == states(first).count("SUCCEEDED")
+
+
+def test_a_place_that_lost_its_object_goes_on_with_the_pick() -> None:
+    doer = Doer()
+    doer.fails["skills[0].gantry[1].right[0]"] = Outcome(Code.OBJECT_DROPPED, "fell")
+    doer.loses.add("skills[0].gantry[1].right[0]")
+    first = run(doer)
+    assert first.resume_from == "left_arm=2.1.1,right_arm=1.1.1"
+    doer.fails.clear()
+    doer.log.clear()
+    assert run(doer, first.resume_from).outcome.ok
+    assert doer.log == ["1.1 right_arm pick", "1.2 right_arm place", "2.1 left_arm pick"]
+
+
+def test_a_hand_that_no_skill_can_begin_with_is_named() -> None:
+    doer = Doer()
+    doer.hands["left_arm"] = "ball"
+    doer.fails[f"{LEFT}[0]"] = Outcome(Code.NOTHING_GRASPED, "missed")
+    doer.loses.add(f"{LEFT}[0]")
+    doer.waits.add("skills[0].gantry[0].right[0]")
+    ended = run(doer)
+    assert ended.outcome.message == (
+        "step 1.1, left_arm, pick: missed; left_arm holds nothing and held ball before the skill: "
+        "change that before the task goes on"
+    )
+    assert ended.resume_from == "1.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("", [0, 1, 2, 3, 4]),
+        ("1.2", [3, 4]),
+        ("left_arm=1.1.2", [1, 2, 3, 4]),
+        ("left_arm=1.1.2,right_arm=1.2.1", [1, 3, 4]),
+        ("left_arm=1.1.3, right_arm=1.1.1", [2, 3, 4]),
+        ("left_arm=2.1.1,right_arm=1.2.2", [4]),
+    ],
+)
+def test_a_place_to_go_on_from_is_read(text: str, left: list[int]) -> None:
+    task = read(GOOD)
+    done = skipped(task, text)
+    assert [i for i, entry in enumerate(task.entries) if entry.path not in done] == left
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("left=1.1.2", "did you mean 'left_arm'"),
+        ("left_arm=1.1", "'1' is not in task"),
+        ("left_arm=2", "is no place; write left_arm=<group>"),
+        ("left_arm=1.2.1", "has no skill in step 1.2"),
+        ("left_arm=1.1.4", "write a number from 1 to 2, or 3"),
+        ("left_arm=1.1.1,left_arm=1.1.2", "named twice"),
+    ],
+)
+def test_a_wrong_place_to_go_on_from_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        skipped(read(GOOD), text)
 
 
 @pytest.mark.parametrize("reason", [Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET])
@@ -127,7 +234,7 @@ def test_a_bug_in_one_arm_stops_the_other() -> None:
         return doer(entry, token, report)
 
     task = read(GOOD)
-    ended = run_task(task, 0, buggy, Token(), lambda _progress: None, lambda: 0.0)
+    ended = run_task(task, (), buggy, Token(), lambda _progress: None, lambda: 0.0, doer.held)
     assert ended.outcome.code is Code.INTERNAL and "planted" in ended.outcome.message
 
 
@@ -143,7 +250,7 @@ def test_a_skill_that_never_returns_cannot_keep_the_process_from_ending() -> Non
         return doer(entry, token, report)
 
     thread = threading.Thread(
-        target=lambda: run_task(read(GOOD), 0, deaf, Token(), lambda _note: None, lambda: 0.0)
+        target=lambda: run_task(read(GOOD), (), deaf, Token(), lambda _note: None, lambda: 0.0, doer.held)
     )
     thread.start()
     inside.wait(LIMIT_S)
@@ -156,6 +263,6 @@ def test_a_bug_beside_a_skill_is_raised_where_the_task_runs() -> None:
     def broken(progress: Progress) -> None:
         raise ValueError("planted")
 
-    ended = run_task(read(GOOD), 0, Doer(), Token(), broken, lambda: 0.0)
+    ended = run_task(read(GOOD), (), Doer(), Token(), broken, lambda: 0.0, Doer().held)
     assert ended.outcome.code is Code.INTERNAL
     assert "planted" in ended.outcome.message

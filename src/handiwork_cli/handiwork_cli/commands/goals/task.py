@@ -43,7 +43,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.set_defaults(run=run_check)
     run = verbs.add_parser("run", help="run a task file, in a running stack")
     run.add_argument(
-        "--from", dest="resume_from", default="", help='step to begin at, "<group>.<step>" from 1'
+        "--from",
+        dest="resume_from",
+        default="",
+        help='step to begin at, "<group>.<step>" from 1; or "<arm>=<group>.<step>.<skill>", with commas between arms',
     )
     run.add_argument("--seed", type=int, help="replaces the seed in the file")
     run.add_argument(
@@ -134,7 +137,7 @@ class _Lines:
         begins = (feedback.step, feedback.skill) != (step, skill) or progress.fraction < fraction
         self._last[feedback.arm] = (feedback.step, feedback.skill, waits, progress.fraction)
         if feedback.skill and (begins or (waits and waits != waited)):
-            words = f"is {waits}" if waits else f"({feedback.done + 1} of {feedback.count})"
+            words = f"is {waits}" if waits else f"({feedback.done} of {feedback.count} done)"
             where = f"step {feedback.step}  {feedback.arm:<12}{feedback.skill}"
             print(f"{where} {words}", flush=True)
 

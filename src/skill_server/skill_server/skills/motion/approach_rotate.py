@@ -30,7 +30,7 @@ class RotateSpec:
         type: ``random``: fixed-axis x, y, z angles drawn from ``rotate_obj_euler``; ``towards``: (90, 0, yaw to the
             target) deg.
         rotate_obj_euler: Lowest and highest angles, deg.
-        success_threshold: Accepted as in the SimBox format; nothing reads it.
+        success_threshold: Largest angle of the object from that orientation, rad.
     """
 
     type: str
@@ -115,17 +115,21 @@ class ApproachRotate(Skill[ApproachRotateParams]):
     def is_success(
         self, params: ApproachRotateParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """Check that the object is at its place for its measured orientation, seen from above.
-
-        The turn itself is judged by the hand's arrival alone.
-        """
+        """Check that the object is at its place for its measured orientation, seen from above, AND turned as asked."""
         grip = arm_motions.held(context, after, params.object)
         now = after.states[grip.object].world_T_object
         wanted = _place(params, after.states[params.target].world_T_object, now)
         gap = float(np.linalg.norm((now.translation_m - wanted)[:2]))
         text = f"{grip.object!r} is {gap * 1e3:.1f} mm from its place before {params.target!r}"
-        code = Code.OK if gap <= params.success_threshold else Code.NOT_IN_PLACE
-        return Outcome(code, text, position_error_m=gap)
+        good = gap <= params.success_threshold
+        if params.rotate is None:
+            return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text, position_error_m=gap)
+        # The same seed draws the same turn.
+        off = _turn(params, context, before).angle_to(now.rotation)
+        good = good and off <= params.rotate.success_threshold
+        text = f"{text}, and {off:.3f} rad from its turn"
+        code = Code.OK if good else Code.NOT_IN_PLACE
+        return Outcome(code, text, position_error_m=gap, angle_error_rad=off)
 
     def _target(self, params: ApproachRotateParams, context: Context, world: World, turn: Rotation) -> Pose:
         grip = arm_motions.held(context, world, params.object)
@@ -146,19 +150,21 @@ def _check_rotate(rotate: RotateSpec | None) -> Outcome:
             arm_motions.check_vector("rotate.rotate_obj_euler[0]", low, 360.0, "deg"),
             arm_motions.check_vector("rotate.rotate_obj_euler[1]", high, 360.0, "deg"),
             arm_motions.check_range("rotate.rotate_obj_euler", low, high),
+            checks.number("rotate.success_threshold", rotate.success_threshold, 1e-3, 4.0, "rad"),
         )
     )
 
 
 def _turn(params: ApproachRotateParams, context: Context, world: World) -> Rotation:
-    """Return the object's new orientation in the world."""
+    """Return the object's new orientation in the world: of one seed the same, and another after a refused candidate."""
     grip = arm_motions.held(context, world, params.object)
     now = world.states[grip.object].world_T_object
     if params.rotate is None:
         return now.rotation
     if params.rotate.type == "random":
         low, high = params.rotate.rotate_obj_euler
-        roll, pitch, yaw = np.deg2rad(context.rng.uniform(low, high))
+        rng = np.random.default_rng((context.seed & (2**64 - 1), len(context.refused)))
+        roll, pitch, yaw = np.deg2rad(rng.uniform(low, high))
         return Rotation.from_rpy(float(roll), float(pitch), float(yaw))
     to = world.states[params.target].world_T_object.translation_m - now.translation_m
     return Rotation.from_rpy(math.pi / 2.0, 0.0, math.atan2(float(to[1]), float(to[0])))
