@@ -24,7 +24,7 @@ from skill_server.params.protocol import RunParams
 from . import gripper_commands
 from .arm_mover import ArmMover
 from .base_drive import drive
-from .execution_state import ExecutionState
+from .execution_state import ExecutionState, target_fields
 from .grasp_monitor import GraspMonitor
 from .measurement import pause
 from .stage_log import StageLog
@@ -40,6 +40,7 @@ class CommandExecutor:
 
     def __init__(self, params: RunParams, context: Context, log: StageLog, state: ExecutionState) -> None:
         self._params, self._context, self._log, self._state = params, context, log, state
+        state.target_fields = target_fields(params)
         self._monitor = GraspMonitor(context, state)
         self._mover = ArmMover(params, context, self._monitor)
 
