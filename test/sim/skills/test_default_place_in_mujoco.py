@@ -14,8 +14,12 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.params.registry import load_catalog
+from skill_server.skills import BUILTIN
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.state import gripper_state
+from skill_server.task.read import Site, read_task
 from support.cells.simulated_cell import SimulatedCell
 from support.paths import ROBOTS, ROOT
 
@@ -70,3 +74,29 @@ def test_a_place_beside_the_table_is_refused_and_nothing_is_dropped(robot: Robot
     assert (run.outcome.code, run.outcome.field_name) == (Code.NO_CANDIDATE, "y_ratio_range")
     assert "the next surface is 0.69 m too low" in run.outcome.message
     assert float(cell.snapshot().states["cube"].world_T_object.translation_m[2]) > height + 0.02
+
+
+SIMBOX = """
+tasks:
+  - skills:
+      - fr3:
+          - left:
+              - {name: pick, objects: [cube]}
+              - {name: place, objects: [cube, bin], post_place_vector: null}
+"""
+
+
+def test_a_task_of_the_simbox_format_ends_as_that_format_does(robot: Robot, engine: Any) -> None:
+    """Its tolerances are reached, and the hand stays where it let go."""
+    cell = SimulatedCell(robot, engine, "tabletop", 0)
+    task = read_task(SIMBOX, "simbox", Site(load_catalog(BUILTIN, ()), robot))
+    context = cell.context(0)
+    runs = []
+    for entry in task.entries:
+        params = replace(entry.params, allowed_planning_time=PATIENCE_S)
+        runs.append(run_skill(entry.skill, params, replace(context, planning_time_s=0.0, refused=[])))
+        assert runs[-1].outcome.ok, runs[-1]
+    assert runs[-1].stages[-1].stage == "release"
+    # 0.1 m over the rim of the bin, which is 0.09 m high, by the hand.
+    hand = gripper_state.ee_pose(cell.snapshot(), robot, cell.spec, cell.world_T_base())
+    assert hand.translation_m[2] == pytest.approx(0.19, abs=0.002)
