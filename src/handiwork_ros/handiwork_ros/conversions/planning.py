@@ -215,7 +215,9 @@ def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateV
             "verdicts.positions", f"has {flat.size} numbers; send {dof} per waypoint", Code.INTERNAL
         )
     q = flat.reshape(-1, dof) if flat.size else NO_Q
-    return CandidateVerdict(code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking))
+    return CandidateVerdict(
+        code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking), msg.waypoint
+    )
 
 
 def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
@@ -229,6 +231,7 @@ def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
         positions=np.ravel(verdict.q).tolist(),
         cost=float(verdict.cost),
         blocking=blocking_to_msg(verdict.blocking),
+        waypoint=verdict.waypoint,
     )
 
 
