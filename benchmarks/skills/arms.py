@@ -81,9 +81,7 @@ def episode(robot: Robot, engine: CpuEngine, scene: str, target: Target, seed: i
     ended = run_skill(Pick(), pick, context).outcome
     if not ended.ok:
         return "pick", ended
-    place = PlaceParams(
-        container=target.container, post_place_vector=target.retreat, allowed_planning_time=PATIENCE_S
-    )
+    place = PlaceParams(container=target.container, allowed_planning_time=PATIENCE_S)
     ended = run_skill(Place(), place, replace(context, planning_time_s=0.0, refused=[])).outcome
     return ("place", ended) if not ended.ok else ("verdict", inside(cell, target))
 

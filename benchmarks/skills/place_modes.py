@@ -48,7 +48,13 @@ MODES = {
     "xybbox": Mode(CUBE, PlaceParams(container="bin")),
     "height": Mode(
         CUBE,
-        PlaceParams(container="chute", success_mode="height", place_z_offset=0.78, pre_place_z_offset=0.85),
+        PlaceParams(
+            container="chute",
+            success_mode="height",
+            heights_from="container_top",
+            place_z_offset=0.78,
+            pre_place_z_offset=0.85,
+        ),
     ),
     "left": Mode(CUBE, PlaceParams(container="plate", success_mode="left", x_ratio_range=(-0.9, -0.6))),
     "right": Mode(CUBE, PlaceParams(container="plate", success_mode="right", x_ratio_range=(1.6, 1.9))),

@@ -38,11 +38,11 @@ skills:
   - {robot}:
     - left_arm:
       - {{name: pick, object: left_cube}}
-      - {{name: place, container: {left}, y_ratio_range: {left_range}, {down}, post_place_vector: {back}}}
+      - {{name: place, container: {left}, y_ratio_range: {left_range}, {down}}}
       - {{name: home}}
       right_arm:
       - {{name: pick, object: right_cube}}
-      - {{name: place, container: {right}, y_ratio_range: {right_range}, {down}, post_place_vector: {back}}}
+      - {{name: place, container: {right}, y_ratio_range: {right_range}, {down}}}
       - {{name: home}}
 """
 
@@ -68,7 +68,7 @@ class Waits:
 
 
 def task(robot: Robot, seed: int, *, has_trays: bool, is_shared: bool) -> str:
-    """Return the task file of an episode. The hands come from above and retreat along their tools.
+    """Return the task file of an episode. The hands come from above.
 
     Args:
         robot: The robot.
@@ -88,7 +88,6 @@ def task(robot: Robot, seed: int, *, has_trays: bool, is_shared: bool) -> str:
         right=right,
         left_range=ranges[0],
         right_range=ranges[1],
-        back=[-0.1 if axis == gripper.ee_axis else 0.0 for axis in range(3)],
         down=f"filter_{'xyz'[gripper.ee_axis]}_dir: [downward, 140]",
     )
 

@@ -7,10 +7,11 @@ from collections import deque
 import numpy as np
 import pytest
 
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.isaac_wire import on_grid
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot_files.loader import load_robot

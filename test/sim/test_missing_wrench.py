@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from handiwork_core.control.drivers import ArmDriver
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.state import Mode, Refusal
 from handiwork_safety.wrenches import WRENCH_LOST_S, Wrenches

@@ -9,9 +9,10 @@ import pytest
 from benchmarks.safety.plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
 
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_controller import Ending, Reference
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from handiwork_core.control.drivers import ArmDriver
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
 from handiwork_core.scene.loader import load_scene

@@ -20,7 +20,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
 from handiwork_ros.rclpy_support.safe_callbacks import guard

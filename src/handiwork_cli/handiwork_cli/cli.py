@@ -5,53 +5,36 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from handiwork_core.config.dataclass_loader import ConfigError
 
-from .commands.files import export_usd, new_robot, new_skill
-from .commands.goals import (
-    goal,
-    run_skill,
-    safety,
-    skills,
-    task,
-)
 from .commands.goals.connection import NoServerError
-from .commands.inspect import (
-    conditions,
-    show_robot,
-    status,
-    why,
-)
-from .commands.stack import (
-    chaos,
-    check_backend,
-    demo,
-    launch,
-    security,
-    soak,
-    soak_all,
-)
 from .launch_files.model import LaunchError
 from .processes.domain import DomainError
 
-COMMANDS = (
-    demo,
-    launch,
-    status,
-    conditions,
-    why,
-    goal,
-    run_skill,
-    task,
-    skills,
-    new_skill,
-    safety,
-    soak,
-    soak_all,
-    chaos,
-)
-ROBOT_COMMANDS = (new_robot, show_robot, check_backend, export_usd, security)
+COMMANDS = {
+    "stack.demo": ("demo",),
+    "stack.launch": ("launch",),
+    "inspect.status": ("status",),
+    "inspect.conditions": ("conditions",),
+    "inspect.why": ("why",),
+    "goals.goal": ("pick", "place"),
+    "goals.run_skill": ("run",),
+    "goals.task": ("task",),
+    "goals.skills": ("skills",),
+    "files.new_skill": ("new-skill",),
+    "goals.safety": ("stop", "safety"),
+    "stack.soak": ("soak",),
+    "stack.soak_all": ("soak-all",),
+    "stack.chaos": ("chaos",),
+    "files.new_robot": ("new-robot",),
+    "inspect.show_robot": ("show-robot", "draw-robots"),
+    "stack.check_backend": ("check-backend",),
+    "files.export_usd": ("export-usd",),
+    "stack.security": ("security",),
+}
+"""The modules below ``commands``, in the order of the help, with the commands that each declares."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,11 +48,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in COMMANDS + ROBOT_COMMANDS:
-        command.add_parser(commands)
-    options = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    for module in modules_of(words[0] if words else ""):
+        import_module(f".commands.{module}", __package__).add_parser(commands)
+    options = parser.parse_args(words)
     try:
         return int(options.run(options))
     except (LaunchError, ConfigError, DomainError, NoServerError) as error:
         print(f"handiwork {options.command}: {error}", file=sys.stderr)
         return 1 if isinstance(error, NoServerError) else 2
+
+
+def modules_of(command: str) -> list[str]:
+    """Return the modules that declare a command: only they are imported, as some take half a second.
+
+    Args:
+        command: First word of the command line.
+
+    Returns:
+        Names of modules below ``commands``; all of them for an unknown command, and for the help.
+    """
+    return [module for module, names in COMMANDS.items() if command in names] or list(COMMANDS)

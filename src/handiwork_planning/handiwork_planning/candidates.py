@@ -52,17 +52,16 @@ def judge(
     first = solve_pose(queries[0], candidate.world_T_ee[0], np.array([start, home]), state, TRIES, SOLUTIONS)
     if len(first.q) == 0:
         if first.hit[0] >= 0:
-            return CandidateVerdict(Code.GOAL_IN_COLLISION, NO_Q, blocking=queries[0].pair(first.hit))
-        return CandidateVerdict(Code.NO_IK, NO_Q)
+            return CandidateVerdict(
+                Code.GOAL_IN_COLLISION, NO_Q, blocking=queries[0].pair(first.hit), waypoint=0
+            )
+        return CandidateVerdict(Code.NO_IK, NO_Q, waypoint=0)
     # Not the exception: its traceback holds this frame, and the cycle the arrays of all queries, for many minutes.
     why: CandidateVerdict | None = None
     for i in np.argsort(np.abs(first.q - start).sum(axis=1), kind="stable"):
-        try:
-            q = _later(arm, queries, first.q[i], candidate, deadline)
-        except Failed as failed:
-            if failed.outcome.code in (Code.CANCELED, Code.PLAN_BUDGET):
-                raise
-            why = why or CandidateVerdict(failed.outcome.code, NO_Q, blocking=failed.outcome.blocking)
+        q = _later(arm, queries, first.q[i], candidate, deadline)
+        if isinstance(q, CandidateVerdict):
+            why = why or q
             continue
         cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
         return CandidateVerdict(Code.OK, q, cost)
@@ -72,14 +71,20 @@ def judge(
 
 def _later(
     arm: ArmSpec, queries: tuple[Query, ...], q: Array, candidate: Candidate, deadline: Deadline
-) -> Array:
-    """Return configurations (w, n) at all way points.
+) -> Array | CandidateVerdict:
+    """Return configurations (w, n) at all way points; or the verdict on the way point that a line does not lead to.
 
     Raises:
-        Failed: a line cannot be followed, or as ``judge``.
+        Failed: As ``judge``.
     """
     rows = [q]
     for i, pose in enumerate(candidate.world_T_ee[1:], start=1):
         query = queries[min(i, len(queries) - 1)].touching_at(rows[-1])
-        rows.append(track(query, arm, rows[-1], pose, DEVIATION_M, deadline)[-1])
+        try:
+            rows.append(track(query, arm, rows[-1], pose, DEVIATION_M, deadline)[-1])
+        except Failed as failed:
+            code = failed.outcome.code
+            if code in (Code.CANCELED, Code.PLAN_BUDGET):
+                raise
+            return CandidateVerdict(code, NO_Q, blocking=failed.outcome.blocking, waypoint=i)
     return np.array(rows)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.joint_groups import (
     ArmAxis,
     GripperAxis,
@@ -14,7 +15,7 @@ from handiwork_core.control.joint_groups import (
     arm_axes,
 )
 from handiwork_core.control.trajectory_controller import Phase, TrajectoryController
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig

@@ -19,7 +19,8 @@ from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.start_wait import OthersMissingError
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 
 from .pipeline.engine_selection import AUTO, choose, open_engine
 from .pipeline.engine_worker import EngineWorker

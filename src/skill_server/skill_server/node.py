@@ -18,7 +18,8 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import Policy
-from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import SkillBinding
 from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
@@ -27,7 +28,8 @@ from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.node.wall_time_node import action_host_node
 from handiwork_ros.ports.planner import PLANNER, PlannerClient
 from handiwork_ros.ports.reconnecting_planner import ReconnectingPlanner
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.ros_stage import wait_for
 

@@ -19,7 +19,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from handiwork_safety.windows import BRAKE_S, LEAD_S

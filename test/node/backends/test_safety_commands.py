@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from support.nodes.ros_stage import wait_for
 
 from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures

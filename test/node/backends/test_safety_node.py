@@ -22,7 +22,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import ParallelGripperCommand
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from support.nodes.ros_stage import wait_for
@@ -120,9 +120,10 @@ def test_the_state_is_latched_and_names_the_limits_in_force(operator: Operator) 
 
 @pytest.mark.parametrize("by", ["topic", "service"])
 def test_an_emergency_stop_in_mid_motion_ends_the_goal_and_latches(
-    client: Client, operator: Operator, by: str
+    client: Client, operator: Operator, by: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     handle = moving(client)
+    capfd.readouterr()
     if by == "topic":
         operator.press(down=True)
     else:
@@ -136,6 +137,7 @@ def test_an_emergency_stop_in_mid_motion_ends_the_goal_and_latches(
     operator.until_rest()
     assert client.speed() < 0.02
     assert operator.state.stop_category == 1
+    assert capfd.readouterr().err.count("[ERROR]") == 1, "one stop is one line of the log"
     refused = client.result(client.send(client.arm, client.motion(0.1, 1.0)))
     assert (refused.status, refused.result.error_code) == (ABORTED, int(ErrorCode.EMERGENCY_STOP))
     goal = ParallelGripperCommand.Goal()

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot_files.loader import load_robot

@@ -25,7 +25,8 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.suction import SuctionClient, tool_client
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 from sim_bridge.node import SimBridge
 from suction_driver.node import SuctionDriver

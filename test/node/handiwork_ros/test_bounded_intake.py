@@ -12,7 +12,8 @@ from rclpy.serialization import serialize_message
 from handiwork_core.intake.limits import FRAMES
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.ports.frames import FrameBuffer
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF
 from support.nodes.ros_stage import stage, wait_for
 from support.paths import ROBOTS

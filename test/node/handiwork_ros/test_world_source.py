@@ -14,7 +14,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import JointState, ObjectState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.ros_stage import stage, wait_for
 from support.paths import ROBOTS

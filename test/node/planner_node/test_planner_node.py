@@ -45,7 +45,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.ports.planner import PlannerClient
-from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT

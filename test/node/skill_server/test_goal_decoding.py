@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.actions.skill_action_server import GoalRejected
+from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.ports.frames import UnknownFrame
 from skill_server.ros.goal_decoding import decode_goal
 from skill_server.skills.pick_place.pick import PickParams

@@ -87,7 +87,7 @@ def well() -> Iterator[Stack]:
 def stack(well: Stack) -> Stack:
     """Wait until no conflict of an earlier test is left."""
     source = well.server._world
-    quiet = lambda: source.conflict() is None and not source._joints.contested(time.monotonic())  # noqa: E731
+    quiet = lambda: source.conflict() is None and not source._topics.joints.contested(time.monotonic())  # noqa: E731
     until(quiet, 3.0 * HOLD_S + 10.0)
     return well
 
@@ -182,7 +182,7 @@ def test_a_publisher_of_other_joints_is_welcome(stack: Stack) -> None:
 def test_a_second_publisher_of_the_world_is_refused_by_name(
     stack: Stack, kind: Any, topic: str, make: Any, qos: Any
 ) -> None:
-    geometry = stack.server._world._geometry.message
+    geometry = stack.server._world._topics.geometry.message
     with rogue("second_world") as other:
         other.publish(kind, topic, make, qos)
         until(lambda: stack.server._world.conflict() is not None)
@@ -190,7 +190,7 @@ def test_a_second_publisher_of_the_world_is_refused_by_name(
         outcome = stack.client.pick("no_such_object", timeout_s=20.0).outcome
         assert outcome.code is Code.STALE_WORLD, outcome
         assert topic in outcome.message and "/lab/second_world" in outcome.message
-    stack.server._world._geometry.message = geometry
+    stack.server._world._topics.geometry.message = geometry
 
 
 def test_a_world_that_was_started_again_is_no_second_one_while_the_graph_lists_both(stack: Stack) -> None:

@@ -50,7 +50,13 @@ PLACES: dict[str, dict[str, Any]] = {
         "align_obj_tol_deg": 5.0,
         "orientation_filters": STEEP,
     },
-    "gripper": {"position_constraint": "gripper", "place_z_offset": 0.12, "pre_place_z_offset": 0.25},
+    "gripper": {"position_constraint": "gripper"},
+    "gripper over the top": {
+        "position_constraint": "gripper",
+        "heights_from": "container_top",
+        "place_z_offset": 0.12,
+        "pre_place_z_offset": 0.25,
+    },
     "ik": {"test_mode": "ik"},
     # Along the world's -z into the bin, which stands level: 0.2 m off its middle, then 0.03 m over it.
     "along an axis": {

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from handiwork_cli.cli import COMMANDS, main
+from handiwork_cli.cli import COMMANDS, main, modules_of
 from handiwork_cli.commands.goals.run_skill import parameters_of
 from handiwork_cli.stack.demo_cells import (
     Target,
@@ -39,8 +42,8 @@ def parsed(*words: str) -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in COMMANDS:
-        command.add_parser(commands)
+    for module in COMMANDS:
+        import_module(f"handiwork_cli.commands.{module}").add_parser(commands)
     return parser.parse_args(words)
 
 
@@ -132,3 +135,26 @@ def test_each_stage_is_told_once_at_its_end_with_its_planning_time() -> None:
     shown.end(Report())  # type: ignore[arg-type]
     assert [line.split()[0] for line in lines] == ["select", "open", "grasp"]
     assert lines[-1].endswith("NOTHING_GRASPED")
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_module_declares_the_commands_that_are_listed_for_it(module: str) -> None:
+    parsers = argparse.ArgumentParser().add_subparsers()
+    import_module(f"handiwork_cli.commands.{module}").add_parser(parsers)
+    assert tuple(parsers.choices) == COMMANDS[module]
+    assert all(modules_of(name) == [module] for name in parsers.choices)
+
+
+def test_the_emergency_stop_imports_no_other_command() -> None:
+    code = (
+        "import sys; from handiwork_cli import cli; cli.main(['safety', 'speed']);"
+        "assert not {'scipy', 'numpy', 'handiwork_cli.commands.stack.soak'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_the_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(name in text for names in COMMANDS.values() for name in names)

@@ -18,23 +18,19 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions import (
     admission,
     arm_lease,
+    body_run,
     multi_arm_lease,
     skill_action_server,
 )
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease, Policy
-from handiwork_ros.actions.skill_action_server import (
-    ArmRequest,
-    GoalRejected,
-    Report,
-    SkillActionServer,
-    SkillBinding,
-)
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, Report, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from support.interleaving import virtual_ros
 from support.interleaving.interleaver import Interleaver
 
-MODULES = [arm_lease, multi_arm_lease, admission, skill_action_server, skill]
+MODULES = [arm_lease, multi_arm_lease, admission, skill_action_server, body_run, skill]
 ARMS = ("left", "right")
 ENDS = {
     GoalStatus.STATUS_SUCCEEDED: {Code.OK},

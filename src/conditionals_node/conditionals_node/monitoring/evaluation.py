@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from conditionals_node.expressions.expression import Expression, Leaf
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate
-from handiwork_core.model.world import Contact, ObjectState, World
+from handiwork_core.model.world import World
 
 from .geometry_caches import forget_geometry
 from .vectorized import LEAST, Sweep
+from .world_changes import moved_objects, pressed_bodies
 
 
 @dataclass(slots=True)
@@ -144,12 +145,12 @@ class Evaluation:
     def _touched(self, before: World, world: World) -> set[str]:
         """Return the keys of the leaves that read something which differs between two snapshots."""
         due: set[str] = set()
-        moved = set(_moved(before, world))
+        moved = set(moved_objects(before, world))
         if 2 * len(moved) > len(world.states):
             return set(self._slots)  # cheaper than to find out which of nearly all
         for name in moved:
             due.update(self._by_subject.get(name, ()))
-        pressed = _pressed(before, world)
+        pressed = pressed_bodies(before, world)
         joints = before.joints is not world.joints and before.joints.position != world.joints.position
         for name in pressed - moved:
             due.update(key for key in self._by_subject.get(name, ()) if self._slots[key].needs_contacts)
@@ -208,36 +209,6 @@ def _is_fresh(world: World, oldest_s: float) -> bool:
     if contacts is not None and world.contacts_stamp_s < oldest_s:
         return False
     return all(state.stamp_s >= oldest_s for state in world.states.values())
-
-
-def _moved(before: World, after: World) -> Iterable[str]:
-    old = before.states
-    for name, state in after.states.items():
-        last = old.get(name)
-        if last is None or not _is_same(last, state):
-            yield name
-    yield from old.keys() - after.states.keys()
-
-
-def _is_same(a: ObjectState, b: ObjectState) -> bool:
-    same_twist = a.world_v_object is b.world_v_object and a.world_w_object is b.world_w_object
-    return a is b or (a.world_T_object is b.world_T_object and same_twist)
-
-
-def _pressed(before: World, after: World) -> frozenset[str]:
-    """Return the bodies that have a changed contact; those of all contacts where the source came or went."""
-    if before.contacts is after.contacts:
-        return frozenset()
-    if before.contacts is None or after.contacts is None:
-        return frozenset([*before.states, *after.states, *_bodies(after.contacts or before.contacts or ())])
-    # The decoder keeps unchanged contacts as they are, so they compare by identity.
-    return frozenset(_bodies(set(before.contacts) ^ set(after.contacts)))
-
-
-def _bodies(contacts: Iterable[Contact]) -> Iterable[str]:
-    for contact in contacts:
-        yield contact.a
-        yield contact.b
 
 
 def _too_old(slot: _Slot, world: World, now_s: float, max_age_s: float) -> str:

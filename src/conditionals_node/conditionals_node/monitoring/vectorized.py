@@ -15,13 +15,8 @@ import numpy as np
 
 from conditionals_node.expressions.expression import Leaf
 from conditionals_node.predicates.measured import Relation
-from conditionals_node.views.pair_view import (
-    RowsView,
-    Slot,
-    Solids,
-    Touching,
-    WorldRows,
-)
+from conditionals_node.views.pair_view import RowsView, Slot
+from conditionals_node.views.world_rows import Solids, Touching, WorldRows
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.world import World
 

@@ -6,7 +6,7 @@ from builtin_interfaces.msg import Time
 from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress
 
-from conditionals_node.events.tracker import Event
+from conditionals_node.events.task_event import Event
 from conditionals_node.monitoring.monitor import ConditionStatus
 from conditionals_node.subtasks.machine import StageRun
 from conditionals_node.subtasks.watch import TaskWatch

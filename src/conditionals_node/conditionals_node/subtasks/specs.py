@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from conditionals_node.composites import PickAndPlace, PickAndPlaceOnSurface, StepSpec
-from conditionals_node.events.tracker import EventRules
+from conditionals_node.events.task_event import EventRules
 from conditionals_node.predicates.counting import Logical
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conditionals_node.composites import StepSpec
-from conditionals_node.events.tracker import EventRules
+from conditionals_node.events.task_event import EventRules
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Expression
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse

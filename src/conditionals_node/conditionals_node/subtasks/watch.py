@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from conditionals_node.events.sight import Aim, Eyes
-from conditionals_node.events.tracker import Event, EventCode, EventTracker
+from conditionals_node.events.task_event import Event, EventCode
+from conditionals_node.events.tracker import EventTracker
 from conditionals_node.monitoring.evaluation import Evaluation
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World

@@ -16,16 +16,14 @@ from handiwork_core.model.world import (
 )
 
 from .bounding_boxes import boxes
+from .contact_sums import Touch, contacts_by_body, summed_contacts
 from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
 from .views import Box, Point, Unknown, Vec, View
 
 CENTROID, ENDLESS = Point.CENTROID, math.inf
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
-"""Net force, N, sum of sizes, N, and mean point, m, of bodies that do not touch."""
 
-Touch = tuple[float, float, float, float, float, float, float]
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
 
 
@@ -191,8 +189,8 @@ class WorldView(View[float]):
         if found is None:
             index = derived.get("contacts")
             if index is None:
-                index = derived["contacts"] = _by_bodies(self._world)
-            found = derived[key] = _summed(on, by, cast("dict[str, list[Contact]]", index))
+                index = derived["contacts"] = contacts_by_body(self._world)
+            found = derived[key] = summed_contacts(on, by, cast("dict[str, list[Contact]]", index))
         return cast("Touch", found)
 
 
@@ -223,38 +221,3 @@ def _axes(wxyz: list[float]) -> Axes:
         (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
         (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
     )
-
-
-def _by_bodies(world: World) -> dict[str, list[Contact]]:
-    """Return the contacts by each of their bodies."""
-    if world.contacts is None:
-        raise Unknown("the world has no contact source; start one that publishes world/contacts")
-    found: dict[str, list[Contact]] = {}
-    for contact in world.contacts:
-        found.setdefault(contact.a, []).append(contact)
-        found.setdefault(contact.b, []).append(contact)
-    return found
-
-
-def _summed(on: str, by: str, index: dict[str, list[Contact]]) -> Touch:
-    """Return the net force on one body from another, the sum of the sizes, and the mean point."""
-    of_one, of_other = index.get(on, ()), index.get(by, ())
-    shorter = of_one if len(of_one) < len(of_other) else of_other
-    total, size, place, count = [0.0, 0.0, 0.0], 0.0, [0.0, 0.0, 0.0], 0
-    for contact in shorter:
-        if (contact.a, contact.b) == (on, by):
-            sign = 1.0
-        elif (contact.b, contact.a) == (on, by):
-            sign = -1.0
-        else:
-            continue
-        force, point = contact.force_on_a_n.tolist(), contact.point_m.tolist()
-        total = [t + sign * f for t, f in zip(total, force, strict=True)]
-        place = [t + p for t, p in zip(place, point, strict=True)]
-        size += math.hypot(*force)
-        count += 1
-    if count == 0:
-        return NO_TOUCH
-    if not math.isfinite(size):
-        raise Unknown(f"the force between {on!r} and {by!r} is not a number")
-    return (*total, size, *(p / count for p in place))  # type: ignore[return-value]  # three and three

@@ -11,8 +11,6 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 
 DEFAULT_SCENE = "tabletop"
-RETREAT_M = 0.1
-
 
 SIMULATED = ("mujoco", "isaac_stand_in", "isaac")
 """The backends that simulate; Isaac Sim itself must run already."""
@@ -36,13 +34,11 @@ class Target:
         arm: Name of the arm.
         object: Name of the object.
         container: Name of the container.
-        retreat: Motion of the EE after the release, in its frame, m.
     """
 
     arm: str
     object: str
     container: str
-    retreat: tuple[float, float, float] = (0.0, 0.0, -0.1)
 
 
 def described_robots() -> tuple[str, ...]:
@@ -91,8 +87,7 @@ def stack_arguments(name: str, robot: Robot, scene: str) -> dict[str, str]:
 def target_of(robot: Robot, arm: str) -> Target:
     """Return the object and the container of an arm.
 
-    In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``. The hand retreats
-    against the axis that points to its TCP, so it moves away from the released object.
+    In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``.
 
     Args:
         robot: The robot.
@@ -103,6 +98,4 @@ def target_of(robot: Robot, arm: str) -> Target:
     """
     found = robot.arm(arm)
     prefix = "" if len(robot.arms) == 1 else found.name.removesuffix("arm")
-    ahead = 2 if found.gripper is None else found.gripper.ee_axis
-    x, y, z = (-RETREAT_M if axis == ahead else 0.0 for axis in range(3))
-    return Target(found.name, f"{prefix}cube", f"{prefix}bin", (x, y, z))
+    return Target(found.name, f"{prefix}cube", f"{prefix}bin")

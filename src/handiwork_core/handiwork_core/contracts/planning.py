@@ -170,12 +170,14 @@ class CandidateVerdict:
         q: Configurations, (n_waypoints, dof), rad or m, when OK, else empty.
         cost: Sum of the joint moves, rad, the first from the start.
         blocking: The bodies that collide, if any.
+        waypoint: Index of the waypoint that cannot be reached, or to which the way is blocked; -1 for none.
     """
 
     code: Code
     q: Array
     cost: float = float("inf")
     blocking: BodyPair | None = None
+    waypoint: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

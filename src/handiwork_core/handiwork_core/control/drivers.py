@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.joint_groups import Plant
 from handiwork_core.control.trajectory_controller import Ending, Reference, TrajectoryResult
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal, check
+from handiwork_core.control.trajectory_goal import TrajectoryGoal, check
 from handiwork_core.control.trajectory_start import from_now
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.control.finger_drives import FingerDrive, finger_drives
+from handiwork_core.control.goal_refusal import GoalRefused
 from handiwork_core.control.gripper_controller import GripperController
+from handiwork_core.control.tolerances import Tolerances
 from handiwork_core.control.trajectory_controller import TrajectoryController
-from handiwork_core.control.trajectory_goal import GoalRefused, JointLimits, Tolerances
+from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 

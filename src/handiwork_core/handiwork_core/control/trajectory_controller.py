@@ -7,16 +7,10 @@ from enum import Enum
 
 import numpy as np
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.point_stream import SILENT_S, PointStream
-from handiwork_core.control.trajectory_goal import (
-    CheckedTrajectory,
-    ErrorCode,
-    GoalRefused,
-    JointLimits,
-    Tolerances,
-    TrajectoryGoal,
-    check,
-)
+from handiwork_core.control.tolerances import Tolerances
+from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits, TrajectoryGoal, check
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.thresholds import REST_TIME_S
 

@@ -4,51 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import NoReturn
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.model.thresholds import JOINT_REST, PATH_END_REST
+from handiwork_core.model.thresholds import PATH_END_REST
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
-
-class ErrorCode(IntEnum):
-    """Numbers equal those in control_msgs/action/FollowJointTrajectory; below -100 they are negated outcome codes."""
-
-    SUCCESSFUL = 0
-    INVALID_GOAL = -1
-    INVALID_JOINTS = -2
-    OLD_HEADER_TIMESTAMP = -3
-    PATH_TOLERANCE_VIOLATED = -4
-    GOAL_TOLERANCE_VIOLATED = -5
-    PROTECTIVE_STOP = -306
-    EMERGENCY_STOP = -307
-
-
-OUTCOMES = {
-    ErrorCode.PROTECTIVE_STOP: Code.PROTECTIVE_STOP,
-    ErrorCode.EMERGENCY_STOP: Code.EMERGENCY_STOP,
-}
-"""Causes of refused goals; all others are CONTROLLER_REFUSED."""
-
-
-class GoalRefused(HandiworkError, ValueError):
-    """A goal that must not start; the message names joint, value and limit.
-
-    Args:
-        code: Code for the action result.
-        message: The reason.
-    """
-
-    def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(Outcome(OUTCOMES.get(code, Code.CONTROLLER_REFUSED), message))
-        self.code = code
+from .goal_refusal import ErrorCode, GoalRefused
+from .tolerances import Tolerances, goal_time_s, joint_tolerances
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,52 +47,6 @@ class JointLimits:
             [getattr(j, key) for j in joints] for key in ("lower", "upper", "velocity", "acceleration")
         ]
         return cls(arm.joint_names, *(np.array(column, dtype=np.float64) for column in columns))
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerances:
-    """The limits for following a path and for reaching its end.
-
-    Attributes:
-        path: Largest distance from the path if a goal names none, rad or m.
-        goal: Largest distance from the end if a goal names none, rad or m.
-        goal_time_s: Longest time beyond the trajectory if a goal names none, s.
-        greatest_path: Largest path tolerance that a goal may ask for, rad or m; see ``ControllerProfile``.
-        greatest_goal: Largest goal tolerance that a goal may ask for, rad or m.
-        greatest_goal_time_s: Largest goal time that a goal may ask for, s.
-        stream: Largest distance from a stream's reference, rad or m.
-        start: Largest distance of the first point from the measured arm, rad or m.
-        rest: Largest speed of a joint at rest, rad/s or m/s.
-        limit_excess: Factor on the velocity limits that a trajectory may reach.
-    """
-
-    path: float = DEFAULT_PROFILE.path_tolerance
-    goal: float = DEFAULT_PROFILE.goal_tolerance
-    goal_time_s: float = DEFAULT_PROFILE.goal_time
-    greatest_path: float = DEFAULT_PROFILE.greatest_path_tolerance
-    greatest_goal: float = DEFAULT_PROFILE.greatest_goal_tolerance
-    greatest_goal_time_s: float = DEFAULT_PROFILE.greatest_goal_time
-    stream: float = DEFAULT_PROFILE.stream_tolerance
-    start: float = 0.02
-    rest: float = JOINT_REST
-    limit_excess: float = 1.02
-
-    @classmethod
-    def of(cls, profile: ControllerProfile) -> Tolerances:
-        """Return the tolerances of a controller's profile.
-
-        Args:
-            profile: The profile.
-        """
-        return cls(
-            profile.path_tolerance,
-            profile.goal_tolerance,
-            profile.goal_time,
-            profile.greatest_path_tolerance,
-            profile.greatest_goal_tolerance,
-            profile.greatest_goal_time,
-            profile.stream_tolerance,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,9 +148,13 @@ def check(
         velocity,
         velocity.derivative(),
         float(t[-1]),
-        _by_joint(goal.path_tolerance, limits, (tolerances.path, tolerances.greatest_path), "path_tolerance"),
-        _by_joint(goal.goal_tolerance, limits, (tolerances.goal, tolerances.greatest_goal), "goal_tolerance"),
-        _goal_time_s(goal.goal_time_tolerance_s, tolerances),
+        joint_tolerances(
+            goal.path_tolerance, limits.names, (tolerances.path, tolerances.greatest_path), "path_tolerance"
+        ),
+        joint_tolerances(
+            goal.goal_tolerance, limits.names, (tolerances.goal, tolerances.greatest_goal), "goal_tolerance"
+        ),
+        goal_time_s(goal.goal_time_tolerance_s, tolerances),
     )
 
 
@@ -302,37 +225,3 @@ def _refuse(values: Array, limit: float, limits: JointLimits, text: str) -> None
             ErrorCode.INVALID_GOAL,
             f"joint {limits.names[worst]} " + text.format(value=values[worst], limit=limit),
         )
-
-
-def _by_joint(
-    given: Mapping[str, float], limits: JointLimits, profile: tuple[float, float], what: str
-) -> Array:
-    """Return the tolerances (dof,); ``profile`` holds the controller's default and its greatest."""
-    unknown = sorted(set(given) - set(limits.names))
-    if unknown or not all(np.isfinite(value) for value in given.values()):
-        raise GoalRefused(
-            ErrorCode.INVALID_JOINTS,
-            f"{what} names {unknown or dict(given)}; use finite values for {list(limits.names)}",
-        )
-    default, greatest = profile
-    for name, value in given.items():
-        if value < 0.0:
-            _refuse_tolerance(f"joint {name} has {what} {value:g}, which would lift the check", what, profile)
-        if value > greatest:
-            _refuse_tolerance(f"joint {name} has {what} {value:g}", what, profile)
-    return np.array([given.get(name) or default for name in limits.names])
-
-
-def _goal_time_s(given_s: float, tolerances: Tolerances) -> float:
-    profile = tolerances.goal_time_s, tolerances.greatest_goal_time_s
-    if not 0.0 <= given_s <= profile[1]:
-        _refuse_tolerance(f"goal_time_tolerance is {given_s:g} s", "goal_time", profile)
-    return given_s or profile[0]
-
-
-def _refuse_tolerance(fault: str, key: str, profile: tuple[float, float]) -> NoReturn:
-    default, greatest = profile
-    text = f"{fault}; the controller allows at most {greatest:g}: send 0 for its {default:g}"
-    raise GoalRefused(
-        ErrorCode.INVALID_GOAL, f"{text}, or raise controller_profile.greatest_{key} in robot.yaml"
-    )

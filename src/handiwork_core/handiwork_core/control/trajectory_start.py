@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 
 
 def from_now(goal: TrajectoryGoal, now_s: float) -> TrajectoryGoal:

@@ -20,6 +20,7 @@ class Code(IntEnum):
     PREEMPTED = 3
     SHUTDOWN = 4
     TIME_RESET = 5
+    TIMED_OUT = 6
     # The goal itself.
     BAD_GOAL = 100
     UNKNOWN_OBJECT = 101

@@ -14,8 +14,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot_files.loader import load_robot
 
-from . import kernels
 from .config import SafetyConfig
+from .contact_forces import net_forces
 from .monitor import SafetyMonitor
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     SafetyMonitor(robot, names, SafetyConfig(), Pose.identity()).warm_up()
     none, ints = np.zeros(0), np.zeros(0, dtype=np.int64)
     bodies, address = np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int32)
-    kernels.net_forces(bodies, address, np.zeros((0, 9)), none, ints, np.zeros((1, 3)))
+    net_forces(bodies, address, np.zeros((0, 9)), none, ints, np.zeros((1, 3)))
 
 
 if __name__ == "__main__":

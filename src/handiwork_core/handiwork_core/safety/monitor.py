@@ -12,8 +12,10 @@ from handiwork_core.robot.robot import Robot
 
 from . import kernels
 from .config import SafetyConfig
-from .robot_model import RobotModel, Scratch
+from .kernel_arrays import Scratch
+from .robot_model import RobotModel
 from .state import Cause, Violation
+from .tool_kinematics import fastest_tool
 
 CAUSES = {
     kernels.POSITION: Cause.POSITION,
@@ -124,7 +126,7 @@ class SafetyMonitor:
             Speed, m/s.
         """
         model = self.model
-        return kernels.fastest_tool(model.tree, model.body, position, rate, self._scratch)
+        return fastest_tool(model.tree, model.body, position, rate, self._scratch)
 
     def check_force(self, force: Array, step_s: float) -> Violation | None:
         """Compare the net contact force on each arm with the limits.

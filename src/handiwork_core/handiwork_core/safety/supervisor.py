@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.joint_groups import ArmAxis, GripperAxis, JointArrays
 from handiwork_core.control.trajectory_controller import Ending, Reference
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
 from handiwork_core.robot.robot import Robot

@@ -23,7 +23,7 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from .fakes import Fakes
 
 P = TypeVar("P")
-REASONS = (Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET)
+REASONS = (Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET, Code.TIMED_OUT)
 MOTION_CALLS = ("arm.follow", "gripper.move")
 
 

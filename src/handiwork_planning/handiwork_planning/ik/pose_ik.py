@@ -15,6 +15,7 @@ from handiwork_planning.kernels.rng import State
 from handiwork_planning.scene.query import Query
 
 from . import multi_start
+from .search_state import new_search
 
 FIRST_ITERATIONS, CHUNK_S = 200, 0.006
 """Iterations before the first poll of ``should_stop``, and the time between later ones, about [s]."""
@@ -96,7 +97,7 @@ class PoseSearch:
         if order is None:
             order = np.arange(len(goals))
         seeds = np.ascontiguousarray(np.atleast_2d(seeds), dtype=np.float64)
-        self._search = multi_start.new_search(goals, order, seeds, most, query.robot, state)
+        self._search = new_search(goals, order, seeds, most, query.robot, state)
 
     def run(self, tries: int, enough: int, should_stop: ShouldStop) -> Solutions:
         """Continue until there are ``enough`` solutions or each pose had ``tries`` starts.

@@ -1,4 +1,4 @@
-"""Makes the result message of a goal in three steps; each needs less than the one before, and the last cannot fail."""
+"""Makes the result message of a goal in three steps, each of which needs less than the one before; ends the goal."""
 
 from __future__ import annotations
 
@@ -105,3 +105,18 @@ def _with_failure(outcome: Outcome, error: Exception) -> Outcome:
 def _text(text: object) -> str:
     """Return a text that every middleware can send."""
     return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+
+
+def end_goal(handle: Any, outcome: Outcome) -> None:
+    """Make the transition of a goal that belongs to its outcome.
+
+    Args:
+        handle: Handle of the goal.
+        outcome: Its outcome.
+    """
+    if outcome.code is Code.OK:
+        handle.succeed()
+    elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
+        handle.canceled()
+    else:
+        handle.abort()

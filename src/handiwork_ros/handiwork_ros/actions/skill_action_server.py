@@ -2,96 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
-from handiwork_core.contracts.skill import Progress, Stopped, Token
-from handiwork_core.model.errors import HandiworkError
+from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.process.event_text import event_text
 
 from .admission import Admission, AdmissionQueue
-from .arm_lease import ArmLease, Job, Policy
+from .arm_lease import ArmLease, Policy
+from .body_run import run_body
+from .goal_log import GoalLog
 from .multi_arm_lease import MultiArmLease
-from .result_message import Encode, bare_result, filled_result
+from .result_message import Encode, bare_result, end_goal, filled_result
+from .skill_binding import ArmRequest, E, GoalRejected, Report, SkillBinding
+from .time_allowance import TimeAllowance, allowance_fault, allowance_s
 
 log = logging.getLogger(__name__)
-
-
-class Ended(Protocol):
-    """A value that a body returns: anything that has an outcome."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """The outcome of the body."""
-        ...
-
-
-E = TypeVar("E", bound=Ended)
-Report = Callable[[Progress], None]
-
-
-class GoalRejected(HandiworkError):
-    """A goal that is answered at once, because it cannot be done or needs no motion.
-
-    Raised by ``SkillBinding.admit``, caught by the action server only.
-
-    Args:
-        outcome: Answer to the goal.
-        ended: Second argument of ``SkillBinding.encode``; None if there is no result.
-    """
-
-    def __init__(self, outcome: Outcome, ended: Any = None) -> None:
-        super().__init__(outcome)
-        self.ended = ended
-
-
-@dataclass(frozen=True)
-class ArmRequest(Generic[E]):
-    """A body with the arms that it needs.
-
-    Attributes:
-        arms: Names of the arms. All of them are held while the body runs on the first one's worker.
-        body: The body.
-    """
-
-    arms: tuple[str, ...]
-    body: Callable[[Token, Report], E]
-
-
-@dataclass(frozen=True)
-class SkillBinding(Generic[E]):
-    """The connection between a skill and its action.
-
-    Attributes:
-        name: Name of the action.
-        action_type: Type of the action. If a goal has a field ``when_busy`` and it is not empty, that replaces the
-            server's policy.
-        admit: Checks a goal message on the thread of an ``AdmissionQueue`` and within its time, and moves nothing. It
-            returns the body or raises ``GoalRejected``. The body runs on the arm's worker and returns once the arm is
-            at rest.
-        encode: Makes the result message; its second argument is None if the body did not end by itself.
-        feedback: Makes the feedback message.
-        label: Returns the holder of the arm for a goal message; without it the holder is ``name``.
-        encode_for: Makes the result in place of ``encode`` if it depends on the goal message as well. If it fails,
-            ``encode`` is called, and if that fails too, the result holds the outcome alone.
-    """
-
-    name: str
-    action_type: Any
-    admit: Callable[[Any], Callable[[Token, Report], E] | ArmRequest[E]]
-    encode: Callable[[Outcome, E | None], Any]
-    feedback: Callable[[Progress], Any]
-    label: Callable[[Any], str] | None = None
-    encode_for: Callable[[Any, Outcome, E | None], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,8 +65,10 @@ class SkillActionServer(Generic[E]):
         self._lease, self._binding, self._policy = lease, binding, policy
         self._arms = arms or {}
         self._admission = admission
+        self._log = GoalLog(lease.node, binding.name)
         self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
+        self._allowances: dict[bytes, TimeAllowance] = {}
         self.server = ActionServer(
             node or lease.node,
             binding.action_type,
@@ -164,8 +98,12 @@ class SkillActionServer(Generic[E]):
             label = self._binding.label
             holder = label(goal) if label else self._binding.name
             admitted.hold.take(key, holder, admitted.policy)
-            arms = ",".join(lease.arm for lease in admitted.hold.leases)
-            self._log("goal taken", key, skill=holder, arms=arms)
+            self._log.taken(key, holder, [lease.arm for lease in admitted.hold.leases])
+            self._allowances[key] = TimeAllowance(
+                self._lease.node,
+                allowance_s(goal),
+                lambda why: admitted.hold.first.stop(key, Code.TIMED_OUT, why),
+            )
         self._goals[key] = admitted
         handle.execute()
 
@@ -173,6 +111,8 @@ class SkillActionServer(Generic[E]):
         """Return the skill's verdict on a goal; on the thread of the admissions."""
         try:
             self._policy_of(goal)
+            if fault := allowance_fault(goal):
+                return GoalRejected(fault)
             return self._binding.admit(goal)
         except GoalRejected as refusal:
             return refusal
@@ -228,9 +168,9 @@ class SkillActionServer(Generic[E]):
             log.exception("%s: a goal ended in an error of the server", self._binding.name)
             outcome, run = Outcome(Code.INTERNAL, f"the skill server raised {error!r}; see its log"), None
         sent, result = self._encode(handle.request, outcome, run)
-        self._log_end(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
+        self._log.ended(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
         try:
-            _end(handle, sent)
+            end_goal(handle, sent)
         except Exception as error:  # broad on purpose: the middleware may refuse any transition
             log.exception("%s: the goal could not be ended as %s", self._binding.name, sent.code.name)
             text = f"{sent.code.name}: {sent.message}; ending the goal raised {error!r}"
@@ -247,33 +187,19 @@ class SkillActionServer(Generic[E]):
             if isinstance(admitted.body, GoalRejected):
                 return admitted.body.outcome, admitted.body.ended
             try:
-                return await self._run(key, handle, admitted.hold, admitted.body)
+                return await run_body(
+                    key,
+                    admitted.hold,
+                    admitted.body,
+                    lambda progress: handle.publish_feedback(self._binding.feedback(progress)),
+                    self._lease.node.executor,
+                )
             finally:
                 admitted.hold.give_back(key)
         finally:
             del self._goals[key]
-
-    def _log_end(self, key: bytes, outcome: Outcome, lasted_s: float) -> None:
-        is_good = outcome.code in (Code.OK, Code.CANCELED)
-        self._log(
-            "goal ended",
-            key,
-            is_warning=not is_good,
-            code=outcome.code.name,
-            stage=outcome.stage,
-            field=outcome.field_name,
-            duration_s=lasted_s,
-            message="" if is_good else outcome.message,
-        )
-
-    def _log(self, event: str, key: bytes, *, is_warning: bool = False, **fields: str | float) -> None:
-        """Log one event of a goal, with its id, in a form that programs can parse."""
-        logger = self._lease.node.get_logger()
-        text = event_text(event, goal=key.hex(), action=self._binding.name, **fields)
-        if is_warning:  # two calls, because rclpy allows one severity for each calling line
-            logger.warning(text)
-        else:
-            logger.info(text)
+            if allowance := self._allowances.pop(key, None):
+                allowance.close()
 
     def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> tuple[Outcome, Any]:
         """Return the outcome that is sent and the result message with it."""
@@ -283,75 +209,3 @@ class SkillActionServer(Generic[E]):
         )
         plain: Encode = lambda one: binding.encode(one, None)  # noqa: E731 - parallel to ``whole``
         return filled_result(binding.name, binding.action_type, outcome, (whole, plain))
-
-    async def _run(
-        self, key: bytes, handle: Any, hold: MultiArmLease, body: Callable[[Token, Report], E]
-    ) -> tuple[Outcome, E | None]:
-        job = hold.first.jobs[key]
-        job.publish = lambda progress: handle.publish_feedback(self._binding.feedback(progress))
-        if hold.is_waiting(key):
-            _note(job, Progress("queued", 0, 1, 0.0))
-        await hold.turn(key)
-        if job.token.is_set():
-            return _ended_from_outside(job), None
-        job.progress = None
-        executor, pending = self._lease.node.executor, deque[Progress]()
-
-        def report(progress: Progress) -> None:
-            pending.append(progress)
-            executor.create_task(publish_pending)
-
-        def publish_pending() -> None:
-            # The executor runs two tasks of one turn in any order, so each publishes everything that is pending.
-            while pending:
-                _note(job, pending.popleft())
-
-        def work() -> None:
-            end = _call(body, job, report)
-            executor.create_task(functools.partial(finish, end))
-
-        def finish(end: E | Outcome) -> None:
-            publish_pending()
-            job.parts[0].has_returned = True
-            if job.token.is_revoked:  # the lease answers, and frees the arm once the arm is at rest
-                return
-            hold.vacate(job)
-            if not job.answered.done():
-                job.answered.set_result(end)
-
-        hold.run(key, work)
-        end = await job.answered
-        return (end, None) if isinstance(end, Outcome) else (end.outcome, end)
-
-
-def _call(body: Callable[[Token, Report], E], job: Job, report: Report) -> E | Outcome:
-    """Run a body on the worker, and turn every exception into an outcome."""
-    try:
-        return body(job.token, report)
-    except Stopped:
-        return Outcome(job.token.reason, f"skill {job.skill!r} was stopped")
-    except Exception as error:  # broad on purpose: plug-in code
-        log.exception("skill %s failed unexpectedly", job.skill)
-        return Outcome(Code.INTERNAL, f"skill {job.skill!r} raised {error!r}; see the skill server's log")
-
-
-def _end(handle: Any, outcome: Outcome) -> None:
-    """Make the transition of a goal that belongs to its outcome."""
-    if outcome.code is Code.OK:
-        handle.succeed()
-    elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
-        handle.canceled()
-    else:
-        handle.abort()
-
-
-def _note(job: Job, progress: Progress) -> None:
-    """Publish the start of a stage; the lease's timer repeats it. Nothing is published once the goal is answered."""
-    if not job.answered.done():
-        job.progress = progress
-        job.publish(progress)
-
-
-def _ended_from_outside(job: Job) -> Outcome:
-    why = f": {job.token.detail}" if job.token.detail else ""
-    return Outcome(job.token.reason, f"skill {job.skill!r} was ended before it started; nothing moved{why}")

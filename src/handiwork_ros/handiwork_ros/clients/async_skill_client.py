@@ -15,7 +15,7 @@ from handiwork_ros.actions.task_report import TaskReport
 from .goal_handle import GoalHandle
 from .skill_client import OnFeedback, SkillClient, SkillGoal, skill_goal
 
-R = TypeVar("R")
+R = TypeVar("R", bound=SkillReport | TaskReport)
 
 
 class AsyncSkillClient:
@@ -62,6 +62,7 @@ class AsyncSkillClient:
         *,
         arm: str = "",
         when_busy: str = "",
+        time_allowance_s: float = 0.0,
         timeout_s: float = 120.0,
     ) -> SkillReport:
         """Run a skill by its name, as ``SkillClient.run`` does.
@@ -71,12 +72,15 @@ class AsyncSkillClient:
             parameters: Parameters of the skill by name; None: its defaults.
             arm: Name of the arm; empty: the robot's only arm.
             when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return await self.send(skill_goal(skill, parameters, arm, when_busy), timeout_s=timeout_s)
+        return await self.send(
+            skill_goal(skill, parameters, arm, when_busy, time_allowance_s), timeout_s=timeout_s
+        )
 
     async def pick(self, object: str, *, arm: str = "", timeout_s: float = 120.0) -> SkillReport:
         """Grasp an object and lift it.

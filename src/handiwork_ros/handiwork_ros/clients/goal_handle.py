@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from rclpy.action import ActionClient
@@ -14,6 +15,8 @@ from rclpy.node import Node
 
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.actions.arm_motion import UNKNOWN
+from handiwork_ros.actions.skill_report import SkillReport
+from handiwork_ros.actions.task_report import TaskReport
 from handiwork_ros.liveness.bond_topic import bond_topic
 from handiwork_ros.liveness.heartbeat import Heartbeats, Loss
 from handiwork_ros.rclpy_support.action_call import CANCEL_AGAIN_S, ActionCall
@@ -31,7 +34,7 @@ LATE_RESULT_S = 0.1
 CANCEL_AGAIN_FOR_S = 20.0
 """The time for which a server that returns is asked to cancel, until the goal has ended, s."""
 POLL_S = 0.02
-R = TypeVar("R")
+R = TypeVar("R", bound=SkillReport | TaskReport)
 
 
 class FeedbackCall(ActionCall):
@@ -94,6 +97,8 @@ class GoalHandle(Generic[R]):
         self._gid = signs.gid(SERVER)
         self._sent_s, self._again = time.monotonic(), False
         self._cancel_s = math.inf
+        self._timeout_s = math.inf
+        self._is_cancelled, self._is_late = False, False
         self._call = make()
         self._call.send()
 
@@ -104,6 +109,7 @@ class GoalHandle(Generic[R]):
 
     def cancel(self) -> None:
         """Cancel the goal; ``result`` returns when the arm is at rest."""
+        self._is_cancelled = True
         self._call.cancel()
 
     def wait_end(self, timeout_s: float) -> bool:
@@ -121,12 +127,13 @@ class GoalHandle(Generic[R]):
         """Wait for the end of the goal.
 
         Args:
-            timeout_s: Time after which the goal is cancelled, s of steady time.
+            timeout_s: Time after which the goal is cancelled, s of steady time; the outcome is then TIMED_OUT. The
+                goal's own ``time_allowance`` is enforced by the server.
 
         Returns:
             The report. Failures are outcomes in it, not exceptions.
         """
-        end_s = time.monotonic() + timeout_s
+        self._timeout_s, end_s = timeout_s, time.monotonic() + timeout_s
         while not self._call.done.wait(POLL_S):
             if why := self._why_no_result(time.monotonic(), end_s):
                 return self._give_up(why)
@@ -181,6 +188,7 @@ class GoalHandle(Generic[R]):
         """Cancel the goal when time is up; return the reason once no result follows."""
         if now_s <= end_s:
             return ""
+        self._is_late = not self._is_cancelled
         self._cancel(now_s)
         # ``_silent`` ends the wait for a server that is not alive; the last bound is for a client that is not spun.
         limit_s = STOP_S if self._signs.is_alive(SERVER) else STOP_S + GREATEST_GROWTH * GIVE_UP_SILENCE_S
@@ -215,6 +223,13 @@ class GoalHandle(Generic[R]):
         if answer is None:
             return self._lost(Outcome(Code.INTERNAL, f"{SERVER} did not take the goal; see its log"))
         try:
-            return self._decode(answer.status, answer.result)
+            report = self._decode(answer.status, answer.result)
         except ValueError as error:
             return self._lost(Outcome(Code.INTERNAL, f"the result of {SERVER} is malformed: {error}"))
+        return self._timed_out(report) if self._is_late and report.outcome.code is Code.CANCELED else report
+
+    def _timed_out(self, report: R) -> R:
+        """Return the report of a goal that this client cancelled because of its timeout."""
+        why = f"the client's timeout of {self._timeout_s:g} s is over"
+        outcome = replace(report.outcome, code=Code.TIMED_OUT, message=f"{why}: {report.outcome.message}")
+        return replace(report, outcome=outcome)

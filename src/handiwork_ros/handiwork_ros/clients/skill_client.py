@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
-import rclpy
 import yaml
 from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_ros.actions.arm_motion import observe_motion
@@ -30,7 +26,7 @@ from handiwork_ros.actions.task_report import (
     task_report_from_msg,
 )
 from handiwork_ros.liveness.heartbeat import Heartbeats
-from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.background_node import BackgroundNode
 
 from .goal_handle import SERVER, FeedbackCall, GoalHandle
 
@@ -50,18 +46,14 @@ class SkillClient:
     """
 
     def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(node_name, context=self._context)
+        self._background = BackgroundNode(node_name, domain_id=domain_id)
+        self.node = self._background.node
         self.signs = Heartbeats(self.node)
         self.signs.watch(SERVER)
         kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
-        self._thread.start()
+        self._closing = self._background.closing
+        self._background.start()
 
     def wait_ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until the skill server is active and its actions are there.
@@ -130,6 +122,7 @@ class SkillClient:
         *,
         arm: str = "",
         when_busy: str = "",
+        time_allowance_s: float = 0.0,
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
@@ -140,13 +133,14 @@ class SkillClient:
             parameters: Parameters of the skill by name; None: its defaults.
             arm: Name of the arm; empty: the robot's only arm.
             when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        goal = skill_goal(skill, parameters, arm, when_busy)
+        goal = skill_goal(skill, parameters, arm, when_busy, time_allowance_s)
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
@@ -197,6 +191,7 @@ class SkillClient:
         resume_from: str = "",
         seed: int | None = None,
         check_only: bool = False,
+        time_allowance_s: float = 0.0,
         on_feedback: OnTaskFeedback | None = None,
         timeout_s: float = 3600.0,
     ) -> TaskReport:
@@ -209,6 +204,7 @@ class SkillClient:
                 own: ``<arm>=<group>.<step>.<skill>``, with commas between them.
             seed: Replaces the seed of the file; None: the file's.
             check_only: Only check the task; nothing moves.
+            time_allowance_s: See ``run``.
             on_feedback: See ``send_task``.
             timeout_s: Time after which the task is cancelled, s.
 
@@ -216,19 +212,16 @@ class SkillClient:
             The report of the task; failures are outcomes in it.
         """
         goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
-        goal.use_seed, goal.seed = seed is not None, seed or 0
+        goal.use_seed, goal.seed, goal.time_allowance = seed is not None, seed or 0, float(time_allowance_s)
         return self.send_task(goal, on_feedback).result(timeout_s)
 
     def close(self) -> None:
         """End the thread and leave the ROS graph; goals that run are not cancelled."""
         if self._closing.is_set():
             return
-        self._closing.set()
-        self._thread.join()
-        self._executor.shutdown()
+        self._background.stop()
         self.signs.close()
-        destroy_with_actions(self.node)
-        rclpy.shutdown(context=self._context)
+        self._background.destroy()
 
     def __enter__(self) -> SkillClient:
         return self
@@ -238,13 +231,13 @@ class SkillClient:
     ) -> None:
         self.close()
 
-    def _spin(self) -> None:
-        while not self._closing.is_set():
-            self._executor.spin_once(timeout_sec=0.1)
-
 
 def skill_goal(
-    skill: str, parameters: Mapping[str, Any] | None = None, arm: str = "", when_busy: str = ""
+    skill: str,
+    parameters: Mapping[str, Any] | None = None,
+    arm: str = "",
+    when_busy: str = "",
+    time_allowance_s: float = 0.0,
 ) -> RunSkill.Goal:
     """Make the goal of ``run_skill`` for any skill.
 
@@ -253,9 +246,12 @@ def skill_goal(
         parameters: Parameters of the skill by name, sent as a YAML mapping; None: its defaults.
         arm: Name of the arm; empty: the robot's only arm.
         when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+        time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
 
     Returns:
         The goal message.
     """
     text = yaml.safe_dump(dict(parameters), default_flow_style=True, sort_keys=False) if parameters else ""
-    return RunSkill.Goal(skill=skill, parameters=text, arm=arm, when_busy=when_busy)
+    return RunSkill.Goal(
+        skill=skill, parameters=text, arm=arm, when_busy=when_busy, time_allowance=float(time_allowance_s)
+    )

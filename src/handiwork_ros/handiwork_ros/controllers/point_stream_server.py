@@ -10,8 +10,8 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from handiwork_core.control.control_thread import ControlThread
+from handiwork_core.control.goal_refusal import GoalRefused
 from handiwork_core.control.trajectory_controller import Reference
-from handiwork_core.control.trajectory_goal import GoalRefused
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import ArmSpec, BaseSpec
 from handiwork_ros.conversions import time_from_msg

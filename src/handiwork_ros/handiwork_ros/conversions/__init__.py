@@ -26,8 +26,6 @@ from .planning import (
     plan_result_to_msg,
     scene_from_msg,
     scene_to_msg,
-    trajectory_from_msg,
-    trajectory_to_msg,
     verdict_outcome,
 )
 from .pose import (
@@ -44,7 +42,9 @@ from .pose import (
     vector_from_msg,
     vector_to_msg,
 )
+from .shape import shape_from_msg, shape_to_msg
 from .suction import suction_state_from_msg, suction_state_to_msg
+from .trajectory import trajectory_from_msg, trajectory_to_msg
 from .world import (
     contacts_from_msg,
     contacts_to_msg,
@@ -52,8 +52,6 @@ from .world import (
     joint_state_to_msg,
     object_states_from_msg,
     object_states_to_msg,
-    shape_from_msg,
-    shape_to_msg,
     world_object_from_msg,
     world_object_to_msg,
     world_objects_from_msg,

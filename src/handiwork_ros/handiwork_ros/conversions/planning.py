@@ -1,18 +1,17 @@
-"""Conversions of trajectories, scenes, plan options, plan results and verdicts."""
+"""Conversions of scenes, plan options, plan results and verdicts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from handiwork_msgs.msg import BodyPair as BodyPairMsg
 from handiwork_msgs.msg import CandidateVerdict as CandidateVerdictMsg
 from handiwork_msgs.msg import PlanningScene
 from handiwork_msgs.msg import PlanOptions as PlanOptionsMsg
 from handiwork_msgs.msg import PlanResult as PlanResultMsg
 from sensor_msgs.msg import JointState as JointStateMsg
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from handiwork_core.contracts.planning import (
     NO_Q,
@@ -21,15 +20,14 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
     Verdict,
 )
-from handiwork_core.intake.limits import JOINTS, OBJECTS, TRAJECTORY_POINTS
-from handiwork_core.model.geometry import Array
+from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
-from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 
 from .other_arm import attachment_from_msg, attachment_to_msg, other_arm_from_msg, other_arm_to_msg
 from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_from_msg, outcome_to_msg
-from .pose import BadMessage, at_most, finite, time_from_msg, time_parts
+from .pose import BadMessage, at_most, finite
+from .trajectory import trajectory_from_msg, trajectory_to_msg
 from .world import joint_state_from_msg, joint_state_to_msg
 
 
@@ -59,57 +57,6 @@ class PlanOptions:
     acceleration_scaling: float = 1.0
     seed: int = 0
     min_world_version: int = 0
-
-
-def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Trajectory:
-    """Read a timed path. Velocities and accelerations that are missing in every point are zero.
-
-    Args:
-        msg: The message.
-        field: Name of the message in error texts.
-
-    Raises:
-        BadMessage: There are fewer than two points or too many, the times do not rise from 0, a point has another count
-            of numbers than there are joints, or a number is not finite.
-    """
-    n, dof = len(msg.points), len(msg.joint_names)
-    at_most(f"{field}.points", n, TRAJECTORY_POINTS, "points")
-    at_most(f"{field}.joint_names", dof, JOINTS, "names")
-    if n < 2 or dof == 0:
-        raise BadMessage(
-            f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL
-        )
-    columns = [
-        _column(
-            [getattr(p, name) for p in msg.points],
-            dof,
-            f"{field}.points.{name}",
-            required=name == "positions",
-        )
-        for name in ("positions", "velocities", "accelerations")
-    ]
-    t_s = np.array([_seconds(p.time_from_start) for p in msg.points])
-    if not (np.diff(t_s) > 0.0).all() or abs(t_s[0]) > 1e-9:
-        raise BadMessage(f"{field}.points.time_from_start", "must rise strictly from 0", Code.BAD_GOAL)
-    return Trajectory(tuple(msg.joint_names), t_s, *columns)
-
-
-def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
-    """Write a timed path.
-
-    Args:
-        trajectory: The path.
-
-    Returns:
-        The message; its stamp is zero, which means: start at once.
-    """
-    msg = JointTrajectory(joint_names=list(trajectory.joint_names))
-    columns = (trajectory.t_s, trajectory.q, trajectory.qd, trajectory.qdd)
-    for t, q, qd, qdd in zip(*(column.tolist() for column in columns), strict=True):
-        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
-        point.time_from_start.sec, point.time_from_start.nanosec = time_parts(t)
-        msg.points.append(point)
-    return msg
 
 
 def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
@@ -268,7 +215,9 @@ def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateV
             "verdicts.positions", f"has {flat.size} numbers; send {dof} per waypoint", Code.INTERNAL
         )
     q = flat.reshape(-1, dof) if flat.size else NO_Q
-    return CandidateVerdict(code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking))
+    return CandidateVerdict(
+        code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking), msg.waypoint
+    )
 
 
 def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
@@ -282,6 +231,7 @@ def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
         positions=np.ravel(verdict.q).tolist(),
         cost=float(verdict.cost),
         blocking=blocking_to_msg(verdict.blocking),
+        waypoint=verdict.waypoint,
     )
 
 
@@ -292,16 +242,3 @@ def verdict_outcome(verdict: Verdict) -> Outcome:
         verdict: The verdict.
     """
     return Outcome(verdict.code, verdict.message, blocking=verdict.blocking)
-
-
-def _column(rows: list[object], dof: int, field: str, *, required: bool) -> Array:
-    if not required and not any(len(row) for row in rows):  # type: ignore[arg-type]
-        return np.zeros((len(rows), dof))
-    for i, row in enumerate(rows):
-        if len(row) != dof:  # type: ignore[arg-type]
-            raise BadMessage(f"{field}[{i}]", f"has {len(row)} numbers; send {dof}", Code.BAD_GOAL)  # type: ignore[arg-type]
-    return finite(np.array(rows, dtype=np.float64), field)
-
-
-def _seconds(duration: Duration) -> float:
-    return time_from_msg(duration)

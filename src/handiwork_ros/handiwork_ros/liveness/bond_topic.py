@@ -17,7 +17,7 @@ from rclpy.subscription import Subscription
 from handiwork_ros.rclpy_support.qos import BOND, STATUS
 from handiwork_ros.rclpy_support.rclpy_internals import event_handle
 
-from .bond import BondWriter, Sample
+from .bond_events import BondWriter, Sample
 from .process_identity import host_name, process_space
 
 STATUS_TOPIC = "handiwork/status"

@@ -16,7 +16,8 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.service_call import on_executor
 from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, SchedulingDelay
 
-from .bond import Bond, BondEvent, EventKind, Loss, Sign
+from .bond import Bond
+from .bond_events import BondEvent, EventKind, Loss, Sign
 from .bond_topic import BOND_TOPIC, AliveWriters, bond_topic, sample_of, writers_of
 from .process_identity import ProcessEndWatch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from handiwork_ros.liveness.bond import Sample
+from handiwork_ros.liveness.bond_events import Sample
 from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, silence_limit_s
 
 DISCOVERY_S = 0.5

@@ -14,7 +14,8 @@ from rclpy.node import Node
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.intake.topic_writers import UNKNOWN_NAME
-from handiwork_ros.liveness.bond import CANDIDATES, Sample
+from handiwork_ros.liveness.bond import CANDIDATES
+from handiwork_ros.liveness.bond_events import Sample
 from handiwork_ros.liveness.bond_topic import (
     StatusWriter,
     bond_topic,

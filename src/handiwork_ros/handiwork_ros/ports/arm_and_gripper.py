@@ -12,7 +12,7 @@ from rclpy.node import Node
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
-from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory

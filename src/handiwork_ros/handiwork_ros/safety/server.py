@@ -86,7 +86,7 @@ class SafetyServer:
         self._limits = limit_texts(safety.config, has_effort=has_effort, has_force=has_force)
         self._state = node.create_publisher(SafetyState, names.STATE, LATCHED)
         self.lease = HeartbeatLease(safety.config.heartbeat_timeout_s, TICK_S)
-        self._true_s, self._is_held = float("-inf"), False
+        self._true_s, self._is_held, self._logged = float("-inf"), False, ""
         # The latched reader receives earlier requests; volatile publishers are incompatible with it, which is no fault.
         unwarned = SubscriptionEventCallbacks(incompatible_qos=lambda _event: None)
         for profile, events in ((names.REQUESTS, None), (names.LATCHED_REQUESTS, unwarned)):
@@ -121,8 +121,10 @@ class SafetyServer:
             executor.create_task(guard(self._node, self._report), status)
 
     def _report(self, status: SafetyStatus) -> None:
-        if status.is_stopped and not status.at_rest:
-            self._node.get_logger().error(status.reason)
+        reason = status.reason if status.is_stopped else ""
+        if reason and reason != self._logged:  # a stop has several changes, such as the button's and the rest
+            self._node.get_logger().error(reason)
+        self._logged = reason
         self.publish()
 
     def _on_request(self, message: Any) -> None:

@@ -15,7 +15,7 @@ from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
 
-from .fit_spheres import Allowance, fit_link, worst_gap
+from .link_spheres import Allowance, fit_link, worst_gap
 
 STEP_M = 0.01
 COVER_M = 0.004

@@ -16,10 +16,11 @@ from handiwork_core.model.geometry import (
 )
 from handiwork_core.model.world import Contact, ObjectState
 from handiwork_core.robot.robot import Robot
-from handiwork_core.safety.kernels import net_forces
+from handiwork_core.safety.contact_forces import net_forces
 from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.belts import Belts
+from sim_bridge.mujoco.contacts import body_contacts
 from sim_bridge.mujoco.parts import part_state, put_at_start, put_part
 from sim_bridge.mujoco.state_snapshot import kept_state, put_state
 from sim_bridge.mujoco.suction import SuctionCup, cups_of
@@ -274,25 +275,4 @@ class MujocoWorld:
     def contacts(self) -> tuple[Contact, ...]:
         """Return the net force and mean point for each pair of bodies that touch; a seal counts as a contact."""
         seals = tuple(seal for cup in self.cups.values() if (seal := cup.contact()) is not None)
-        contact = self.data.contact
-        active = np.flatnonzero(contact.efc_address >= 0)
-        if len(active) == 0:
-            return seals
-        bodies = self.model.geom_bodyid[contact.geom[active]]
-        order = np.sort(bodies, axis=1)
-        # Rows of the frame are the contact's axes; its force acts on the second geom.
-        rows = contact.efc_address[active, None] + np.arange(3)
-        force = np.einsum("ni,nij->nj", self.data.efc_force[rows], contact.frame[active].reshape(-1, 3, 3))
-        force_on_first = np.where((bodies[:, :1] == order[:, :1]), -force, force)
-        pairs, member = np.unique(order, axis=0, return_inverse=True)
-        member = member.ravel()
-        total, point = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
-        np.add.at(total, member, force_on_first)
-        np.add.at(point, member, contact.pos[active])
-        point /= np.bincount(member)[:, None]
-        names = self._bodies
-        touches = tuple(
-            Contact(names[a], names[b], frozen(f), frozen(p))
-            for (a, b), f, p in zip(pairs, total, point, strict=True)
-        )
-        return touches + seals
+        return body_contacts(self.model, self.data, self._bodies) + seals

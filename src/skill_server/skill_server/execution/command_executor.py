@@ -28,7 +28,7 @@ from . import gripper_commands
 from .arm_mover import ArmMover
 from .base_drive import drive
 from .command_judge import CommandJudge, plain_judge
-from .execution_state import ExecutionState
+from .execution_state import ExecutionState, target_fields
 from .grasp_monitor import GraspMonitor
 from .measurement import check_targets, pause
 from .stage_log import StageLog
@@ -52,6 +52,7 @@ class CommandExecutor:
     ) -> None:
         self._params, self._context, self._log, self._state = params, context, log, state
         self._judge = judge or plain_judge(params)
+        state.target_fields = target_fields(params)
         self._monitor = GraspMonitor(context, state)
         self._mover = ArmMover(params, context, self._monitor, self._judge)
 

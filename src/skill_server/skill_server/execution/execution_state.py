@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 
 from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World
+from skill_server.params.protocol import RunParams
 
 
 @dataclass(slots=True)
@@ -19,7 +20,8 @@ class ExecutionState:
 
     Attributes:
         before: World that the commands were chosen in.
-        targets: Names of the objects that must still be where they are in ``before``; empty once one is held.
+        targets: Names of the objects that must still be where they are in ``before``; empty once one is held or let go.
+        target_fields: The goal field that names each target, by the target's name.
         ignored: Names of the objects that are no obstacles.
         hold_vec_weight: Weights of the pose components that plans must hold; None for none.
         keeps_hold: True while an object in ``Context.held`` must not leave the hand.
@@ -32,6 +34,7 @@ class ExecutionState:
 
     before: World
     targets: tuple[str, ...] = ()
+    target_fields: Mapping[str, str] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
     hold_vec_weight: tuple[float, ...] | None = None
     keeps_hold: bool = True
@@ -40,6 +43,24 @@ class ExecutionState:
     world_version: int = 0
     begun: list[Command] = field(default_factory=list)
     first_free_q: Array | None = None
+
+
+def target_fields(params: RunParams) -> dict[str, str]:
+    """Return the goal field that names each target.
+
+    Args:
+        params: Parameters of a skill.
+
+    Returns:
+        Names of fields by names of targets; without those that are the value of no field.
+    """
+    found = dict[str, str]()
+    if is_dataclass(params):
+        for one in fields(params):
+            value = getattr(params, one.name)
+            if isinstance(value, str) and value in params.targets:
+                found[value] = one.name
+    return found
 
 
 def initial_state(

@@ -22,7 +22,8 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
     Args:
         width_m: Opening [m]; None for the gripper's greatest.
         context: Ports of the run; takes how high the held object is right before.
-        state: Takes the width; one that was sent already is not sent again.
+        state: Takes the width; one that was sent already is not sent again. It has no targets any more once the hand
+            lets go of what it held.
         stage: Stage of the command, for failures.
 
     Raises:
@@ -35,6 +36,8 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
     _note_release(context)
     if not _send(wanted_m, context, state, stage):
         return
+    if context.held:
+        state.targets = ()  # the fingers that let go may push the container, which matters no more
     deadline = MeasurementDeadline(context.clock, ARRIVAL_S)
     while True:
         world = fresh_world(context)

@@ -86,7 +86,7 @@ def check_targets(context: Context, state: ExecutionState) -> None:
     for name in state.targets:
         if name not in world.states or name not in state.before.states:
             text = f"{name!r} is gone from the world; send the goal again"
-            raise StepFailed(Outcome(Code.OBJECT_MOVED, text))
+            raise StepFailed(Outcome(Code.OBJECT_MOVED, text, field_name=state.target_fields.get(name, "")))
         then, now = state.before.states[name].world_T_object, world.states[name].world_T_object
         gap_m, turn_rad = then.distance_to(now)
         if gap_m > MOVED_M:
@@ -95,7 +95,7 @@ def check_targets(context: Context, state: ExecutionState) -> None:
                 Outcome(
                     Code.OBJECT_MOVED,
                     text,
-                    field_name="object",
+                    field_name=state.target_fields.get(name, ""),
                     position_error_m=gap_m,
                     angle_error_rad=turn_rad,
                 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -44,6 +44,27 @@ class Choice:
     planned: Trajectory | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What a message says of candidates that cannot be done.
+
+    Attributes:
+        waypoints: Name of each waypoint, in order; none: they are numbered.
+        removed: Number of candidates that were removed before the planner judged, by cause.
+    """
+
+    waypoints: tuple[str, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+
+    def name(self, index: int) -> str:
+        """Return the name of a waypoint.
+
+        Args:
+            index: Index of the waypoint.
+        """
+        return self.waypoints[index] if index < len(self.waypoints) else f"waypoint {index + 1}"
+
+
 def choose(
     candidates: Sequence[Candidate],
     scores: Sequence[float],
@@ -51,6 +72,7 @@ def choose(
     budget_s: float,
     context: Context,
     way: ApproachPlanning | None = None,
+    ways: Ways = Ways(),
 ) -> Choice:
     """Choose the best feasible candidate of the first batch that has one.
 
@@ -62,6 +84,7 @@ def choose(
         context: Context of the run.
         way: Plans also the free motion to a candidate, of which the next one is taken where there is none; None:
             not planned.
+        ways: What the message of a failure says of the candidates.
 
     Returns:
         The candidate with its configurations.
@@ -70,7 +93,7 @@ def choose(
         StepFailed: NO_CANDIDATE with the count of every cause, or the planner's own failure.
         Stopped: The token was set.
     """
-    causes: Counter[str] = Counter()
+    causes = Counter(ways.removed)
     last = None
     refusals: list[str] = []
     for start in range(0, len(candidates), BATCH):
@@ -79,7 +102,7 @@ def choose(
         good = []
         for i, verdict in enumerate(verdicts):
             if verdict.code is not Code.OK:
-                causes[_cause(verdict)] += 1
+                causes[_cause(verdict, ways)] += 1
                 last = verdict.blocking or last
             elif _refused(verdict.q[0], context.refused):
                 causes["no free path to it"] += 1
@@ -93,7 +116,7 @@ def choose(
                 return Choice(batch[i], verdicts[i].q, result)
             causes["no free path to it"] += 1
     counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(5))
-    text = f"none of {len(candidates)} candidates can be done: {counted}"
+    text = f"none of {len(candidates) + sum(ways.removed.values())} candidates can be done: {counted}"
     raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=last))
 
 
@@ -126,12 +149,10 @@ def _judge(
     return result.verdicts
 
 
-def _cause(verdict: CandidateVerdict) -> str:
-    return (
-        f"{verdict.code.name} ({verdict.blocking.a} - {verdict.blocking.b})"
-        if verdict.blocking
-        else verdict.code.name
-    )
+def _cause(verdict: CandidateVerdict, ways: Ways) -> str:
+    bodies = f" ({verdict.blocking.a} - {verdict.blocking.b})" if verdict.blocking else ""
+    at = f" at {ways.name(verdict.waypoint)}" if verdict.waypoint >= 0 else ""
+    return f"{verdict.code.name}{at}{bodies}"
 
 
 def _refused(q: Array, refused: Sequence[Array]) -> bool:

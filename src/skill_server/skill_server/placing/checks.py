@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -10,7 +12,7 @@ from handiwork_core.robot.robot import ArmSpec
 from skill_server.params import checks, simbox_checks
 
 from .params import PlaceParams
-from .release_points import PositionConstraint
+from .release_points import HeightsFrom, PositionConstraint
 from .success_modes import MODES
 
 FARTHEST_M = 2.0
@@ -41,6 +43,7 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             same,
             checks.choice("place_direction", params.place_direction, ("vertical", "horizontal")),
             checks.choice("position_constraint", params.position_constraint, constraints),
+            checks.choice("heights_from", params.heights_from, tuple(item.value for item in HeightsFrom)),
             checks.choice("success_mode", params.success_mode, MODES),
             _part(params, world) if known.ok else OK,
             checks.filters("orientation_filters", params.orientation_filters, container=True),
@@ -70,7 +73,7 @@ def check_numbers(params: PlaceParams) -> Outcome:
             checks.ratio_range("z_ratio_range", params.z_ratio_range),
             *_ways(params),
             *_success_constants(params),
-            simbox_checks.vector("post_place_vector", params.post_place_vector, 1.0, "m"),
+            _retreat(params.post_place_vector),
             simbox_checks.steps("hesitate_steps", params.hesitate_steps),
             simbox_checks.steps("gripper_change_steps", params.gripper_change_steps),
             *_alignment(params),
@@ -85,6 +88,13 @@ def check_numbers(params: PlaceParams) -> Outcome:
             ),
         )
     )
+
+
+def _retreat(vector: Sequence[float]) -> Outcome:
+    if len(vector) not in (0, 3):
+        text = f"post_place_vector has {len(vector)} numbers; give 3 (x, y, z of the EE), or none for the default"
+        return checks.fault(Code.BAD_NUMBER, "post_place_vector", text)
+    return simbox_checks.vector("post_place_vector", vector, 1.0, "m")
 
 
 def _ways(params: PlaceParams) -> tuple[Outcome, ...]:

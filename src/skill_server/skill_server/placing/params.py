@@ -8,6 +8,8 @@ from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Pose
 from skill_server.geometry.orientation_cones import OrientationFilter
 
+from .release_points import HeightsFrom
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceParams(SkillParams):
@@ -26,8 +28,9 @@ class PlaceParams(SkillParams):
     x_ratio_range: tuple[float, float] = (0.4, 0.6)
     y_ratio_range: tuple[float, float] = (0.4, 0.6)
     z_ratio_range: tuple[float, float] = (0.4, 0.6)
+    heights_from: str = "support"
     pre_place_z_offset: float = 0.15
-    place_z_offset: float = 0.03
+    place_z_offset: float = 0.01
     offset_place_obj_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
     pre_place_align: float = 0.2
     pre_place_offset: float = 0.2
@@ -43,7 +46,7 @@ class PlaceParams(SkillParams):
     post_place_hold_vec_weight: tuple[float, ...] = ()
     hesitate_steps: int = 0
     gripper_change_steps: int = 9
-    post_place_vector: tuple[float, float, float] = (0.0, 0.0, -0.1)
+    post_place_vector: tuple[float, ...] = ()
     test_mode: str = "forward"
     success_mode: str = "xybbox"
     success_th: float = 0.0
@@ -66,6 +69,16 @@ class PlaceParams(SkillParams):
     def is_horizontal(self) -> bool:
         """True for placing along ``align_place_obj_axis``."""
         return self.place_direction == "horizontal"
+
+    @property
+    def finds_support(self) -> bool:
+        """True when the release is from above and as high as object and support demand."""
+        return self.heights_from == HeightsFrom.SUPPORT.value and not self.is_horizontal
+
+    @property
+    def retreats(self) -> bool:
+        """True when the hand moves away after the release: by default, and by a vector that is not zero."""
+        return not self.post_place_vector or any(self.post_place_vector)
 
     @property
     def is_aligned(self) -> bool:

@@ -23,6 +23,16 @@ class PositionConstraint(Enum):
     OBJECT = "object"
 
 
+class HeightsFrom(Enum):
+    """What the heights of a release from above are counted from.
+
+    SUPPORT counts the object's underside over what lies below it; CONTAINER_TOP the driven origin over the container.
+    """
+
+    SUPPORT = "support"
+    CONTAINER_TOP = "container_top"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
     """The object in the hand.

@@ -11,7 +11,7 @@ from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.actions.skill_action_server import ArmRequest, GoalRejected, SkillBinding
+from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.ports.world import RosWorldSource
 from skill_server.execution.run import ExecutionResult
 from skill_server.params.located_files import judged_with_files

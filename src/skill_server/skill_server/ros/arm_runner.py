@@ -22,7 +22,7 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.actions.skill_action_server import Report
+from handiwork_ros.actions.skill_binding import Report
 from handiwork_ros.ports.frames import UnknownFrame
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm

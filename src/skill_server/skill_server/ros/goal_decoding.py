@@ -18,7 +18,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.actions.skill_action_server import GoalRejected
+from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from skill_server.geometry.orientation_cones import OrientationFilter

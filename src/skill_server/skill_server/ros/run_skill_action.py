@@ -10,7 +10,7 @@ from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yam
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.intake.limits import GOAL_YAML
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.actions.skill_action_server import GoalRejected, SkillBinding
+from handiwork_ros.actions.skill_binding import GoalRejected, SkillBinding
 from skill_server.execution.run import ExecutionResult
 from skill_server.params.registry import Catalog, UnknownSkill
 from skill_server.params.validation import judged_parameters

@@ -9,7 +9,7 @@ from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_ros.actions.skill_action_server import ArmRequest, GoalRejected, SkillBinding
+from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
 from skill_server.task.model import Task

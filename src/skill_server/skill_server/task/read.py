@@ -24,14 +24,16 @@ from handiwork_core.robot_files.simbox.robot_fields import SIDES
 from skill_server.params.located_files import judged_with_files
 from skill_server.params.parsing import LARGEST_SEED
 from skill_server.params.registry import Catalog, UnknownSkill
+from skill_server.params.simbox_defaults import with_format_defaults
 from skill_server.params.validation import in_words, judged_parameters
 
+from .file_format import is_simbox
 from .model import Entry, Task, TaskStep, derived_seed
 from .robots import RobotReading
 
 P = TypeVar("P")
 
-KEYS = ("name", "seed", "robots", "skills")
+KEYS = ("name", "seed", "format", "robots", "skills")
 UNUSED = (
     *(
         "asset_root",
@@ -76,6 +78,7 @@ class _Reading:
     notes: list[str] = field(default_factory=list)
     names: tuple[str, ...] = ()
     ignore_substring: tuple[str, ...] = ()
+    is_simbox: bool = False
 
     def note(self, path: str, text: str) -> None:
         self.notes.append(f"{path}: {text}")
@@ -107,6 +110,7 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
         name = _top(body, prefix, reading, seed)
         if body.get("robots") is not None:
             _robots(body["robots"], f"{prefix}robots", reading)
+        reading.is_simbox = is_simbox(body, prefix, reading.fault, reading.note)
         count = _count(body.get("skills"))
         if count > TASK_ENTRIES:
             text = f"has {count} entries; at most {TASK_ENTRIES} are taken, split the task"
@@ -248,6 +252,8 @@ def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, readin
         reading.fault(f"{path}.name", str(error))
         return None
     values = {str(key): value for key, value in data.items() if key != "name"}
+    if reading.is_simbox:
+        values = with_format_defaults(skill.name, values)
     values.setdefault("seed", derived_seed(reading.seed, label, arm.name, index))
     if reading.ignore_substring and any(f.name == "ignore_substring" for f in fields(skill.params_type)):
         values.setdefault("ignore_substring", list(reading.ignore_substring))

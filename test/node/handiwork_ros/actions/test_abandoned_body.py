@@ -16,7 +16,8 @@ from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease
-from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import SkillBinding
 from skill_server.coordination.fence import FencedArm
 from support.nodes.ros_stage import wait_for
 

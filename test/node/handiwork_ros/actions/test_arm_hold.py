@@ -15,7 +15,8 @@ from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import OK, Code
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease, Policy
-from handiwork_ros.actions.skill_action_server import ArmRequest, SkillActionServer, SkillBinding
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import ArmRequest, SkillBinding
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 from .test_skill_action_server import Toy, ToyRun, encode, feedback, until

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import gc
 import itertools
+import math
 import random
 import threading
 import time
@@ -24,12 +25,8 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import QUEUE_LENGTH, ArmLease, Policy
 from handiwork_ros.actions.multi_arm_lease import MultiArmLease
-from handiwork_ros.actions.skill_action_server import (
-    GoalRejected,
-    Report,
-    SkillActionServer,
-    SkillBinding,
-)
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import GoalRejected, Report, SkillBinding
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 NAMES = {
@@ -171,11 +168,11 @@ class Rig:
         until(future.done)
         return future.result()
 
-    def send(self, what: str, name: str = "pick"):
+    def send(self, what: str, name: str = "pick", allowance_s: float = 0.0):
         def note(message) -> None:
             self.feedback.append((time.monotonic(), message.feedback.feedback.index))
 
-        goal = Pick.Goal(object=what)
+        goal = Pick.Goal(object=what, time_allowance=allowance_s)
         send = self.clients[name].send_goal_async
         handle = self.wait(self.on_client(lambda: send(goal, feedback_callback=note)))
         assert handle.accepted
@@ -313,6 +310,28 @@ def test_four_goals_fast(rig):
         assert ends == [*[("ABORTED", Code.PREEMPTED)] * 3, DONE]
     else:
         assert ends == [DONE] * 4
+
+
+def test_a_goal_ends_when_its_time_allowance_is_over_and_the_next_one_is_free(rig):
+    assert rig.end(rig.send("run 2000", allowance_s=0.2)) == ("ABORTED", Code.TIMED_OUT)
+    assert rig.toy.tokens[0].detail == "the time_allowance of 0.2 s is over"
+    assert rig.run("run 1") == DONE
+    assert rig.end(rig.send("run 1", allowance_s=60.0)) == DONE
+    assert not rig.servers[0]._allowances
+
+
+def test_a_goal_that_waits_for_its_turn_ends_when_its_time_allowance_is_over():
+    with lend(Rig(Policy.QUEUE)) as rig:
+        first = rig.send("run 100")
+        assert rig.end(rig.send("run 1", allowance_s=0.1)) == ("ABORTED", Code.TIMED_OUT)
+        assert "nothing moved: the time_allowance of 0.1 s is over" in rig.last.message
+        assert rig.end(first) == DONE
+
+
+@pytest.mark.parametrize("allowance_s", [-1.0, math.nan, math.inf])
+def test_a_bad_time_allowance_is_refused(rig, allowance_s):
+    assert rig.end(rig.send("run 1", allowance_s=allowance_s)) == ("ABORTED", Code.BAD_NUMBER)
+    assert rig.last.field == "time_allowance" and rig.toy.started == 0
 
 
 def test_queued_goals_run_in_order_and_a_cancelled_one_leaves_at_once():

@@ -9,7 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from conditionals_node.events.tracker import EventCode, EventRules, EventTracker, ObjectMotion, Sight
+from conditionals_node.events.task_event import EventCode, EventRules
+from conditionals_node.events.tracker import EventTracker, ObjectMotion, Sight
 from support.paths import ROOT
 
 DATA = ROOT / "test" / "data" / "conditionals"

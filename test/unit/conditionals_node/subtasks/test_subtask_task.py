@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from conditionals_node.conditions_file import load_conditions
-from conditionals_node.events.tracker import EventCode
+from conditionals_node.events.task_event import EventCode
 from conditionals_node.expressions.build import Builder
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.monitoring.evaluation import Evaluation

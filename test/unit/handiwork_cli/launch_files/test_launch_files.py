@@ -128,7 +128,7 @@ def test_isaac_sim_takes_the_simulations_place(backend: str, nodes: int) -> None
 def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:
     places = {"controller_manager": Path("/opt/cm")}
     monkeypatch.setattr(
-        "handiwork_cli.launch_files.evaluation.executable_of",
+        "handiwork_cli.launch_files.process_spec.executable_of",
         lambda package, name: str(places.get(package, Path("/ws") / package) / name),
         raising=True,
     )
@@ -193,7 +193,7 @@ def test_every_launch_file_keeps_its_nodes_on_this_machine(
     if path.name == "ros2_control.launch.xml":  # its packages are not among the wheels
         (tmp_path / "ros2_control.yaml").touch()
         monkeypatch.setattr(
-            "handiwork_cli.launch_files.evaluation.executable_of", lambda *words: "/".join(words)
+            "handiwork_cli.launch_files.process_spec.executable_of", lambda *words: "/".join(words)
         )
         assert planned_discovery(path, robot_dir=str(tmp_path)) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
         return

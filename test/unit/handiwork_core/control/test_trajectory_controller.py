@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
+from handiwork_core.control.tolerances import Tolerances
 from handiwork_core.control.trajectory_controller import (
     SILENT_S,
     Ending,
     Reference,
     TrajectoryController,
 )
-from handiwork_core.control.trajectory_goal import (
-    ErrorCode,
-    GoalRefused,
-    JointLimits,
-    Tolerances,
-    TrajectoryGoal,
-)
+from handiwork_core.control.trajectory_goal import JointLimits, TrajectoryGoal
 from handiwork_core.model.controller_profile import ControllerProfile
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.thresholds import REST_TIME_S

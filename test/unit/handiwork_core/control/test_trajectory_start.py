@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.control.trajectory_start import from_now
 
 

@@ -12,11 +12,13 @@ from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_core.safety import kernels
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShape
+from handiwork_core.safety.contact_forces import net_forces
+from handiwork_core.safety.kernel_arrays import Scratch
 from handiwork_core.safety.monitor import SafetyMonitor
-from handiwork_core.safety.robot_model import Scratch
 from handiwork_core.safety.state import Cause, Violation
+from handiwork_core.safety.tool_kinematics import forward
+from handiwork_core.safety.zone_check import place as place_point
 from support.paths import ROBOTS
 
 STEP_S = 0.002
@@ -56,11 +58,11 @@ def test_spheres_and_tools_are_where_the_robots_kinematics_has_them(name: str) -
     scratch, body, place = Scratch.of(model.tree), model.body, np.zeros(3)
     for _ in range(5):
         q = rng.uniform(-0.5, 0.5, len(model.names))
-        kernels.forward(model.tree, q, scratch.rotation, scratch.translation)
+        forward(model.tree, q, scratch.rotation, scratch.translation)
         centers = []
         for group, frame in enumerate(body.group_frame):
             for sphere in range(body.first[group], body.first[group + 1]):
-                kernels.place(scratch.rotation, scratch.translation, frame, body.sphere_center[sphere], place)
+                place_point(scratch.rotation, scratch.translation, frame, body.sphere_center[sphere], place)
                 centers.append(place.copy())
         poses = link_poses(robot, dict(zip(model.names, q.tolist(), strict=True)))
         moved = [item for item in robot.spheres if item.link in model.link_arm]
@@ -177,7 +179,7 @@ def test_forces_between_two_bodies_of_one_arm_cancel_and_others_count() -> None:
     frame = np.tile(np.eye(3).ravel(), (4, 1))
     force = np.array([9.0, 9.0, 9.0, 5.0, 0.0, 0.0, 0.0, 2.0, 0.0])
     total = np.zeros((2, 3))
-    kernels.net_forces(bodies, address, frame, force, group, total)
+    net_forces(bodies, address, frame, force, group, total)
     assert np.allclose(total, [[5.0, -2.0, 0.0], [0.0, 2.0, 0.0]])
 
 

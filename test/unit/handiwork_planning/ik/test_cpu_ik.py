@@ -11,6 +11,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.ik import (
     multi_start,
+    search_state,
     seeding,
     simd_solver,
     single,
@@ -158,7 +159,7 @@ def test_results_repeat_and_do_not_depend_on_where_a_search_paused() -> None:
     goals[::3, 9:] += 5.0
 
     def solved(iterations: int, seed: int) -> tuple[Array, Array, Array]:
-        s = multi_start.new_search(goals, np.arange(30), np.zeros((1, 7)), 2, query.robot, new_state(seed))
+        s = search_state.new_search(goals, np.arange(30), np.zeros((1, 7)), 2, query.robot, new_state(seed))
         while not multi_start.work(s, 20, 99, iterations, query.checker):
             pass
         s.found[np.arange(2) >= s.counts[:, None]] = 0.0

@@ -32,14 +32,20 @@ def said(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_a_change_two_kernels_down_is_seen_in_the_next_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "decorator",
+    ["handiwork_planning.kernels.jit import kernel", "handiwork_core.safety.jit import compiled as kernel"],
+)
+def test_a_change_two_kernels_down_is_seen_in_the_next_process(tmp_path: Path, decorator: str) -> None:
     package = tmp_path / "kernels"
     package.mkdir()
     for name, text in (("__init__", ""), ("inner", INNER.format(1.0)), ("middle", MIDDLE), ("outer", OUTER)):
+        text = text.replace("handiwork_planning.kernels.jit import kernel", decorator)
         (package / f"{name}.py").write_text(text, encoding="utf-8")
     assert said(tmp_path) == ["-20.0", "0"]
     assert said(tmp_path) == ["-20.0", "1"]
-    (package / "inner.py").write_text(INNER.format(22.0), encoding="utf-8")
+    inner = INNER.format(22.0).replace("handiwork_planning.kernels.jit import kernel", decorator)
+    (package / "inner.py").write_text(inner, encoding="utf-8")
     assert said(tmp_path) == ["-230.0", "0"]
 
 

@@ -12,7 +12,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
-from handiwork_planning.ik import multi_start
+from handiwork_planning.ik import multi_start, search_state
 from handiwork_planning.ik.pose_ik import flat_poses
 from handiwork_planning.kernels.rng import new_state
 from handiwork_planning.scene.query import Query, Reader
@@ -177,7 +177,7 @@ def test_an_empty_batch_is_answered(robot: Robot, engine: Engine) -> None:
 
 def test_a_search_asks_for_no_more_than_enough(robot: Robot, query: Query) -> None:
     goals = flat_poses(above_table(robot, 100))
-    search = multi_start.new_search(
+    search = search_state.new_search(
         goals, np.arange(100)[::-1].copy(), home(robot)[None], 4, query.robot, new_state(0)
     )
     assert multi_start.work(search, 50, 10, 100_000, query.checker)

@@ -171,10 +171,10 @@ def test_options_and_results_survive() -> None:
     assert (seen.code, seen.goal_index, seen.world_version, seen.seed) == (Code.OK, 1, 9, 5)
     lie = to.plan_result_to_msg(PlanResult(Code.OK))
     assert to.plan_result_from_msg(lie).code is Code.INTERNAL
-    verdict = CandidateVerdict(Code.OK, np.arange(4.0).reshape(2, 2), 1.5)
-    np.testing.assert_allclose(
-        to.candidate_verdict_from_msg(to.candidate_verdict_to_msg(verdict), 2).q, verdict.q
-    )
+    verdict = CandidateVerdict(Code.OK, np.arange(4.0).reshape(2, 2), 1.5, waypoint=1)
+    back_verdict = to.candidate_verdict_from_msg(to.candidate_verdict_to_msg(verdict), 2)
+    np.testing.assert_allclose(back_verdict.q, verdict.q)
+    assert back_verdict.waypoint == 1
 
 
 def test_meshes_come_back_and_open_ones_are_refused() -> None:

@@ -6,17 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from handiwork_ros.liveness.bond import (
-    ABSENT_S,
-    CANDIDATES,
-    UNNAMED_S,
-    Bond,
-    BondEvent,
-    BondWriter,
-    EventKind,
-    Loss,
-    Sample,
-)
+from handiwork_ros.liveness.bond import ABSENT_S, CANDIDATES, UNNAMED_S, Bond
+from handiwork_ros.liveness.bond_events import BondEvent, BondWriter, EventKind, Loss, Sample
 from handiwork_ros.liveness.writer_sequence import NO_SEQUENCE
 from handiwork_ros.rclpy_support.silence_limits import (
     DELAY_GAIN,

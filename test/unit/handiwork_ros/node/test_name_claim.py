@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handiwork_ros.liveness.bond import Sample
+from handiwork_ros.liveness.bond_events import Sample
 from handiwork_ros.node.name_claim import (
     DISCOVERY_S,
     GREATEST_DISCOVERY_S,

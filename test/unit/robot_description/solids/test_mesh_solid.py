@@ -18,7 +18,7 @@ from robot_description.solids.mesh_solid import (
     surface_points,
 )
 from robot_description.solids.primitives import union_distance
-from robot_description.spheres.fit_spheres import Allowance, fit_link, worst_gap
+from robot_description.spheres.link_spheres import Allowance, fit_link, worst_gap
 from support.paths import DATA
 
 BENCH = DATA / "robots" / "bench_arm"

@@ -7,7 +7,7 @@ import pytest
 
 from handiwork_core.model.geometry import Pose, Rotation
 from robot_description.solids.primitives import Primitive, primitives, union_distance
-from robot_description.spheres.fit_spheres import Allowance, fit, worst_gap
+from robot_description.spheres.link_spheres import Allowance, fit, worst_gap
 
 
 def test_a_turned_box_a_cylinder_and_a_ball_are_covered() -> None:

@@ -61,8 +61,8 @@ def test_pick_then_place_reports_every_stage() -> None:
     assert run.outcome.ok, run.outcome
     assert [s.stage for s in run.stages] == ["select", "transit", "descend", "release", "retreat"]
     assert not f.context.held
-    # Released with its origin place_z_offset over the tray's top.
-    assert f.context.release_height_m == pytest.approx(0.02 + 0.03, abs=1e-3)
+    # Released with its underside place_z_offset over the tray's top.
+    assert f.context.release_height_m == pytest.approx(0.02 + 0.01 + CUBE / 2, abs=1e-3)
 
 
 def test_progress_never_falls_and_ends_at_one() -> None:
@@ -144,6 +144,7 @@ def test_an_object_that_moved_is_not_grasped() -> None:
     outcome = pick(f).outcome
     assert outcome.code is Code.OBJECT_MOVED
     assert outcome.stage == "descend"
+    assert outcome.field_name == "object"
     assert outcome.position_error_m == pytest.approx(0.02)
 
 

@@ -46,13 +46,16 @@ def release_poses(f: Fakes, params: PlaceParams) -> list[Pose]:
     return [candidate.world_T_ee[1] for request in f.planner.candidates for candidate in request.candidates]
 
 
-def test_the_object_stands_over_the_container_at_the_height_that_was_asked_for() -> None:
+@pytest.mark.parametrize(("heights_from", "height"), [("support", 0.05 + 0.02), ("container_top", 0.05)])
+def test_the_object_stands_over_the_container_at_the_height_that_was_asked_for(
+    heights_from: str, height: float
+) -> None:
     f = made()
-    poses = release_poses(f, PlaceParams(container="tray", place_z_offset=0.05))
+    poses = release_poses(f, PlaceParams(container="tray", heights_from=heights_from, place_z_offset=0.05))
     assert len(poses) >= 20
     for pose in poses:
         cube = pose @ f.cell.hand_T_object
-        assert cube.translation_m[2] == pytest.approx(0.02 + 0.05)
+        assert cube.translation_m[2] == pytest.approx(0.02 + height)
         assert (np.abs(cube.translation_m[:2] - (0.4, -0.3)) <= (0.03 + 1e-9, 0.02 + 1e-9)).all()
         assert np.abs(cube.rotation.matrix()[2]).max() == pytest.approx(1.0)
 

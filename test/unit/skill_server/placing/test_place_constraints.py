@@ -147,8 +147,9 @@ def test_one_part_of_the_container_is_the_target() -> None:
     tower = Shape(ShapeKind.BOX, np.array([0.02, 0.02, 0.5]), Pose.of((0.2, 0.0, 0.25)))
     f.cell.objects["tray"] = WorldObject("tray", (*f.cell.objects["tray"].shapes, tower), True)
     for part, top in ((0, 0.02), (-1, 0.51)):
-        pose = release_poses(f, PlaceParams(container="tray", place_part=part))[-1]
-        assert (pose @ f.cell.hand_T_object).translation_m[2] == pytest.approx(top + 0.03)
+        params = PlaceParams(container="tray", place_part=part, heights_from="container_top")
+        pose = release_poses(f, params)[-1]
+        assert (pose @ f.cell.hand_T_object).translation_m[2] == pytest.approx(top + 0.01)
 
 
 def test_forward_plans_the_way_and_takes_the_next_candidate_where_there_is_none() -> None:

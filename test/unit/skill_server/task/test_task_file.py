@@ -106,7 +106,11 @@ def test_a_file_of_the_simbox_format_is_read_and_says_what_it_does_not_use() -> 
     text = yaml.safe_dump({"tasks": [{**body, "arena_file": "a.yaml", "cameras": []}]})
     task = read(text)
     assert len(task.entries) == 5
-    assert [note.split(":")[0] for note in task.notes] == ["tasks[0].arena_file", "tasks[0].cameras"]
+    assert [note.split(":")[0] for note in task.notes] == [
+        "tasks[0].arena_file",
+        "tasks[0].cameras",
+        "tasks[0].format",
+    ]
     assert task.entries[0].path == "tasks[0].skills[0].gantry[0].left[0]"
 
 

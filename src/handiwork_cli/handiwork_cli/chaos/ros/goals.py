@@ -54,9 +54,7 @@ def message_of(kind: GoalKind, target: Target) -> Pick.Goal | Place.Goal | RunSk
     if kind is GoalKind.PICK:
         return Pick.Goal(object=target.object, arm=target.arm, max_velocity_scaling_factor=PICK_SPEED)
     if kind is GoalKind.PLACE:
-        return Place.Goal(
-            object=target.object, container=target.container, arm=target.arm, post_place_vector=target.retreat
-        )
+        return Place.Goal(object=target.object, container=target.container, arm=target.arm)
     if kind is GoalKind.GO_TO:
         parameters = "{position: [0.45, 0.0, 0.4], euler: [180, 0, 0]}"
         return RunSkill.Goal(skill="goto_pose", parameters=parameters, arm=target.arm)

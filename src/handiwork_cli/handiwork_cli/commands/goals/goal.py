@@ -8,7 +8,7 @@ from handiwork_cli.stack.skill_output import StageLines, print_table
 from handiwork_core.config.dataclass_loader import ConfigError
 
 from .connection import connected
-from .run_skill import parameters_of
+from .run_skill import add_goal_options, parameters_of
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,7 +30,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             help="more of the skill's parameters; values are YAML",
         )
         parser.add_argument("--arm", default="", help="arm, where the robot has several")
-        parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
+        add_goal_options(parser)
         parser.set_defaults(run=run)
 
 
@@ -57,7 +57,13 @@ def run(options: argparse.Namespace) -> int:
     with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
         report = client.run(
-            options.command, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines
+            options.command,
+            parameters,
+            arm=options.arm,
+            when_busy=options.when_busy,
+            time_allowance_s=options.time_allowance,
+            on_feedback=lines,
+            timeout_s=options.timeout,
         )
         lines.end(report)
     print_table({options.command: report})

@@ -23,8 +23,41 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("skill", help="name of the skill, for example goto_pose")
     parser.add_argument("parameters", nargs="*", metavar="key=value", help="its parameters; values are YAML")
     parser.add_argument("--arm", default="", help="arm, where the robot has several")
-    parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
+    add_goal_options(parser)
     parser.set_defaults(run=run)
+
+
+def add_goal_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that the goals of all skills share.
+
+    Args:
+        parser: Parser of a command.
+    """
+    parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
+    add_time_options(parser, timeout_s=120.0)
+
+
+def add_time_options(parser: argparse.ArgumentParser, timeout_s: float) -> None:
+    """Declare the options for the times of a goal.
+
+    Args:
+        parser: Parser of a command.
+        timeout_s: Default of the client's timeout, s.
+    """
+    parser.add_argument(
+        "--time-allowance",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="the server ends the goal after S seconds of the robot's world; 0: no limit",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=timeout_s,
+        metavar="S",
+        help="cancel the goal after S seconds of wall time (%(default)g)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +77,13 @@ def run(options: argparse.Namespace) -> int:
     with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
         report = client.run(
-            options.skill, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines
+            options.skill,
+            parameters,
+            arm=options.arm,
+            when_busy=options.when_busy,
+            time_allowance_s=options.time_allowance,
+            on_feedback=lines,
+            timeout_s=options.timeout,
         )
         lines.end(report)
     print_table({options.skill: report})

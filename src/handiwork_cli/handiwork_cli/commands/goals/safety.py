@@ -81,9 +81,9 @@ def request(service: str, scale: float | None) -> int:
     from std_srvs.srv import Trigger
 
     from handiwork_cli.ros.service_question import ask
-    from handiwork_ros.clients.skill_client import SkillClient
+    from handiwork_ros.rclpy_support.background_node import BackgroundNode
 
-    with SkillClient(node_name="handiwork_command") as client:
+    with BackgroundNode("handiwork_command") as client:
         if scale is None:
             answer = ask(client.node, Trigger, service, Trigger.Request(), ANSWER_S)
         else:
@@ -109,7 +109,7 @@ def show() -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import SafetyState
 
-    from handiwork_ros.clients.skill_client import SkillClient
+    from handiwork_ros.rclpy_support.background_node import BackgroundNode
     from handiwork_ros.rclpy_support.qos import LATCHED
 
     received, states = threading.Event(), list[Any]()
@@ -118,8 +118,9 @@ def show() -> int:
         states.append(message)
         received.set()
 
-    with SkillClient(node_name="handiwork_command") as client:
-        client.node.create_subscription(SafetyState, "safety/state", take, LATCHED)
+    client = BackgroundNode("handiwork_command")
+    client.node.create_subscription(SafetyState, "safety/state", take, LATCHED)
+    with client:
         received.wait(ANSWER_S)
     if not states:
         print(

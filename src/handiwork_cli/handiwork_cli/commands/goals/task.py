@@ -18,6 +18,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, load_scene
 
 from .connection import connected
+from .run_skill import add_time_options
 
 if TYPE_CHECKING:
     from handiwork_ros.actions.task_report import TaskFeedback, TaskReport
@@ -51,6 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     run.add_argument(
         "--reset", action="store_true", help="first scatter the simulated scene by the task's seed"
     )
+    add_time_options(run, timeout_s=3600.0)
     run.set_defaults(run=run_task)
     for one in (check, run):
         one.add_argument("file", type=Path)
@@ -111,7 +113,13 @@ def run_task(options: argparse.Namespace) -> int:
             if not checked.ok or not _reset(client, checked.seed):
                 return _print_report(checked)
         report = client.run_task(
-            text, source=source, resume_from=options.resume_from, seed=seed, on_feedback=_Lines()
+            text,
+            source=source,
+            resume_from=options.resume_from,
+            seed=seed,
+            time_allowance_s=options.time_allowance,
+            on_feedback=_Lines(),
+            timeout_s=options.timeout,
         )
     return _print_report(report)
 

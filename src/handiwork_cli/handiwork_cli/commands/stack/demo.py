@@ -95,7 +95,7 @@ def _pick_and_place(stack: Stack, target: Target) -> bool:
     if reports["pick"].ok:
         _show(f"place {name} into {container}")
         lines = StageLines(_show)
-        goal = Place.Goal(object=name, container=container, arm=target.arm, post_place_vector=target.retreat)
+        goal = Place.Goal(object=name, container=container, arm=target.arm)
         reports["place"] = stack.client.send(goal, lines).result(PLACE_TIMEOUT_S)
         lines.end(reports["place"])
     wall_s = time.monotonic() - begin_s

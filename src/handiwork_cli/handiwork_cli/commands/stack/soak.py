@@ -192,9 +192,7 @@ def _goal(skill: str, target: Target) -> Pick.Goal | Place.Goal:
 
     if skill == "pick":
         return Pick.Goal(object=target.object, arm=target.arm)
-    return Place.Goal(
-        object=target.object, container=target.container, arm=target.arm, post_place_vector=target.retreat
-    )
+    return Place.Goal(object=target.object, container=target.container, arm=target.arm)
 
 
 def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:

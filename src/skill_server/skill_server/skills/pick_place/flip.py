@@ -35,14 +35,14 @@ class FlipParams(PlaceParams):
     Attributes:
         up_axis: Axis of the object, in its own frame, that is to point up when it lies on ``container``.
         flip_tol_deg: Largest angle between that axis and up at the release, deg.
-        place_z_offset: Height over the container at the release, m.
+        place_z_offset: As in ``PlaceParams``, but with room for a hand that comes from the side, m.
         x_ratio_range: As in ``PlaceParams``.
         y_ratio_range: As in ``PlaceParams``.
     """
 
     up_axis: Vector = (0.0, 1.0, 0.0)
     flip_tol_deg: float = 8.0
-    place_z_offset: float = 0.06
+    place_z_offset: float = 0.04
     x_ratio_range: tuple[float, float] = (0.2, 0.6)
     y_ratio_range: tuple[float, float] = (0.3, 0.7)
 

@@ -25,7 +25,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import ApproachPlanning, backed_off
-from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.motions.candidate_selection import Choice, Ways, choose
 from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
 from skill_server.state import gripper_state
@@ -69,7 +69,8 @@ class Pick(Skill[PickParams]):
         way = ApproachPlanning(params, APPROACH_SPEED)
         tested = way if params.test_mode == CandidateTest.FORWARD.value else None
         scores = [grasp.score for grasp in grasps]
-        choice = choose(stops, scores, scenes, params.allowed_planning_time, context, tested)
+        ways = Ways(_waypoints(params, lift))
+        choice = choose(stops, scores, scenes, params.allowed_planning_time, context, tested, ways)
         return _command_list(params, context, world, gripper, choice, lift)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
@@ -129,6 +130,14 @@ def _stops(grasp: Grasp, pre: Pose, params: PickParams, lift_m: float) -> Candid
     if params.return_to_pregrasp:
         stops.append(pre)
     return Candidate(tuple(stops))
+
+
+def _waypoints(params: PickParams, lift_m: float) -> tuple[str, ...]:
+    """Return the names of a candidate's waypoints in messages, in the order of ``_stops``."""
+    names = ["pre-grasp", "grasp"] if params.pre_grasp_offset > 0.0 else ["grasp"]
+    if lift_m > 0.0:
+        names.append("lift")
+    return (*names, "return") if params.return_to_pregrasp else tuple(names)
 
 
 def _scenes(

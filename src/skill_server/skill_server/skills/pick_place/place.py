@@ -26,13 +26,14 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning
-from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.motions.approach_planning import ApproachPlanning, backed_off
+from skill_server.motions.candidate_selection import Choice, Ways, choose
 from skill_server.params import checks
 from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.candidates import releases, setting_of
 from skill_server.placing.checks import check_goal, check_numbers
+from skill_server.placing.lowering import lowered
 from skill_server.placing.params import PlaceParams
 from skill_server.placing.release_points import Held, retreat_pose
 from skill_server.placing.success import judge
@@ -49,6 +50,10 @@ from .pick import Pick, PickParams
 __all__ = ["Place", "PlaceParams"]
 
 N_CANDIDATES = 64
+WAYPOINTS = ("pre-place", "place", "retreat")
+"""The names of a candidate's waypoints in messages."""
+RETREAT_M = 0.1
+"""The default retreat after the release, back along the axis by which the gripper approaches."""
 RELEASE_OPENING_M = 0.03
 """The fingers open by this much, so that they do not hit the walls of a narrow container."""
 CARRY_SPEED = 0.6
@@ -74,14 +79,15 @@ class Place(Skill[PlaceParams]):
         assert gripper is not None
         world = context.world.snapshot()
         held = _held(params, context, world)
-        candidates = [
-            _waypoints(pre, place, params) for pre, place in _place_poses(params, context, world, held)
-        ]
+        poses, unsupported = _place_poses(params, context, world, held)
+        candidates = [_waypoints(pre, place, params, gripper) for pre, place in poses]
         scores = [0.01 * i for i in range(len(candidates))]
         scenes = _scenes(params, context, world, held.object, gripper)
         way = ApproachPlanning(params, CARRY_SPEED, params.pre_place_hold_vec_weight or None)
         tested = way if params.test_mode == CandidateTest.FORWARD.value else None
-        choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, tested)
+        removed = {"without support": unsupported} if unsupported else {}
+        ways = Ways(WAYPOINTS, removed)
+        choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, tested, ways)
         return _command_list(params, context, world, gripper, held.object, choice)
 
     def is_success(self, params: PlaceParams, before: World, after: World, context: Context) -> Outcome:
@@ -115,21 +121,25 @@ def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
 
 def _place_poses(
     params: PlaceParams, context: Context, world: World, attachment: Attachment
-) -> list[tuple[Pose, Pose]]:
-    """Return pairs of EE poses in the world: before the release and at it."""
+) -> tuple[list[tuple[Pose, Pose]], int]:
+    """Return pairs of EE poses in the world, before the release and at it; and how many had no support."""
     if params.place_poses:
         rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
-        return [(rise @ pose, pose) for pose in params.place_poses]
+        return [(rise @ pose, pose) for pose in params.place_poses], 0
     world_T_base, ee_T_object = context.world.world_T_base(), attachment.link_T_object
     world_T_ee = gripper_state.ee_pose(world, context.robot, context.arm_spec, world_T_base)
     setting = setting_of(params, world, Held(world_T_ee @ ee_T_object, ee_T_object), world_T_base)
-    made = releases(params, setting, context.rng, N_CANDIDATES)
-    return [made.poses(i) for i in range(N_CANDIDATES)]
+    made, unsupported = releases(params, setting, context.rng, N_CANDIDATES), 0
+    if params.finds_support:
+        made, unsupported = lowered(made, params, setting, world, attachment.object)
+    return [made.poses(i) for i in range(len(made.at))], unsupported
 
 
-def _waypoints(pre: Pose, place: Pose, params: PlaceParams) -> Candidate:
-    if not any(params.post_place_vector):
+def _waypoints(pre: Pose, place: Pose, params: PlaceParams, gripper: GripperSpec) -> Candidate:
+    if not params.retreats:
         return Candidate((pre, place))
+    if not params.post_place_vector:
+        return Candidate((pre, place, backed_off(place, gripper, RETREAT_M)))
     return Candidate((pre, place, retreat_pose(place, np.array(params.post_place_vector))))
 
 
@@ -151,7 +161,7 @@ def _scenes(
         touch_pairs(context.robot, context.arm_spec, context.held, frozenset()),
         measured_gripper_joints(world, context.robot, gripper),
     )
-    if not any(params.post_place_vector):
+    if not params.retreats:
         return (carried, carried)
     opened = gripper_joints(context.robot, gripper, _release_width(world, gripper))
     return (carried, carried, SceneQuery(ignored | {name}, gripper_m=opened))

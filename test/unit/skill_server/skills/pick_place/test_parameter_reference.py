@@ -15,7 +15,10 @@ from support.paths import ROOT
 
 FIELD = re.compile(r"^([\w/\[\]]+)\s+(\w+)(?:\s+(.+))?$")
 ROW = re.compile(r"^\| `(\w+)` \| (\S+) \| (?:`(.+?)`|-) \|", re.MULTILINE)
-OF_THE_SERVER = ("when_busy",)
+OF_THE_SERVER = (
+    "when_busy",
+    "time_allowance",
+)
 """Read before a skill sees the goal."""
 SKILLS = [("Pick", PickParams), ("Place", PlaceParams)]
 

@@ -1,0 +1,41 @@
+"""The contacts of MuJoCo's bodies, summed by pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.model.geometry import frozen
+from handiwork_core.model.world import Contact
+
+
+def body_contacts(model: Any, data: Any, names: Sequence[str]) -> tuple[Contact, ...]:  # noqa: ANN401 - MuJoCo has no types
+    """Return the net force and mean point for each pair of bodies that touch.
+
+    Args:
+        model: The model.
+        data: Its data, after a step.
+        names: Names of the bodies, in their order.
+    """
+    contact = data.contact
+    active = np.flatnonzero(contact.efc_address >= 0)
+    if len(active) == 0:
+        return ()
+    bodies = model.geom_bodyid[contact.geom[active]]
+    order = np.sort(bodies, axis=1)
+    # Rows of the frame are the contact's axes; its force acts on the second geom.
+    rows = contact.efc_address[active, None] + np.arange(3)
+    force = np.einsum("ni,nij->nj", data.efc_force[rows], contact.frame[active].reshape(-1, 3, 3))
+    force_on_first = np.where((bodies[:, :1] == order[:, :1]), -force, force)
+    pairs, member = np.unique(order, axis=0, return_inverse=True)
+    member = member.ravel()
+    total, point = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+    np.add.at(total, member, force_on_first)
+    np.add.at(point, member, contact.pos[active])
+    point /= np.bincount(member)[:, None]
+    return tuple(
+        Contact(names[a], names[b], frozen(f), frozen(p))
+        for (a, b), f, p in zip(pairs, total, point, strict=True)
+    )
