@@ -158,7 +158,7 @@ class SkillAttempt:
         return True
 
     def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
-        """Where the policy is REGRASP, step back, and run what brings the object into the hand if it is lost."""
+        """Step back, and run what brings a lost object into the hand, where the policy is REGRASP."""
         context, tries = self._context, len(tried) + 1
         if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
             return False

@@ -84,7 +84,7 @@ def initial_state(
     return ExecutionState(
         before,
         targets,
-        ignored,
+        ignored=ignored,
         gripper_m=gripper.min_width_m if gripper is not None and context.held else None,
         first_free_q=next(free, None),
     )
