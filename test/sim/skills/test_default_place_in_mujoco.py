@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
@@ -100,3 +104,25 @@ def test_a_task_of_the_simbox_format_ends_as_that_format_does(robot: Robot, engi
     # 0.1 m over the rim of the bin, which is 0.09 m high, by the hand.
     hand = gripper_state.ee_pose(cell.snapshot(), robot, cell.spec, cell.world_T_base())
     assert hand.translation_m[2] == pytest.approx(0.19, abs=0.002)
+
+
+def test_a_container_that_is_pushed_at_the_release_does_not_keep_the_hand(
+    robot: Robot, engine: Any, tmp_path: Path
+) -> None:
+    scene = yaml.safe_load((ROOT / "config/scenes/tabletop.yaml").read_text())
+    scene["objects"]["bin"] |= {"static": False, "mass": 0.5, "randomize": None}
+    (tmp_path / "loose.yaml").write_text(yaml.safe_dump(scene))
+    cell = SimulatedCell(robot, engine, os.path.relpath(tmp_path / "loose", ROOT / "config/scenes"), 0)
+    move = cell.move
+
+    def open_and_push(width_m: float, *, should_stop: Any) -> Outcome:
+        ended = move(width_m, should_stop=should_stop)
+        if cell.snapshot().states["cube"].world_T_object.translation_m[1] < -0.2:  # over the bin
+            pose = cell.snapshot().states["bin"].world_T_object
+            cell.sim.world.set_object_pose("bin", Pose.of((0.0, 0.015, 0.0)) @ pose)
+        return ended
+
+    cell.move = open_and_push  # type: ignore[method-assign]
+    run = placed(cell, 0, "cube", PlaceParams(container="bin"))
+    assert run.outcome.ok, run
+    assert run.stages[-1].stage == "retreat"

@@ -23,7 +23,7 @@ CARRIED_SHARE = 0.5
 EVEN_M = 0.01
 """A surface that is lower than the highest one by less than this carries the object evenly."""
 RISE_M = 0.005
-"""What is beside a container may be higher than it by this much and still carry an object there."""
+"""An object beside a container may be higher than it by this much and still carry the held one there."""
 TOUCH_M = 1e-6
 
 
