@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -102,3 +103,36 @@ def test_a_drop_is_repaired_by_a_new_grasp(robot: Robot, engine: Any) -> None:
     assert lost
     assert run.outcome.ok, run
     assert [stage.stage for stage in run.stages].count("recover") == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("moved_after", "by_m"), [(1, 0.06), (2, 0.03)])
+def test_a_bin_that_moved_is_followed_with_the_cube_in_the_hand(
+    robot: Robot, engine: Any, seed: int, moved_after: int, by_m: float
+) -> None:
+    """The bin moves once the arm is over it, or in it; there in the direction in which no wall comes to the hand."""
+    cell = SimulatedCell(robot, engine, "tabletop", seed)
+    context = cell.context(seed)
+    assert run_skill(Pick(), PickParams(object="cube", seed=seed), context).outcome.ok
+    follow, widths, done = cell.follow, list[float](), list[int]()
+    move = cell.move
+
+    def follow_then_move_the_bin(trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        outcome = follow(trajectory, should_stop=should_stop)
+        done.append(1)
+        if len(done) == moved_after:
+            here = cell.snapshot().states["bin"].world_T_object
+            beside = cell.snapshot().states["cube"].world_T_object.translation_m - here.translation_m
+            cell.sim.world.set_object_pose("bin", Pose.of((0.0, math.copysign(by_m, beside[1]), 0.0)) @ here)
+        return outcome
+
+    def note(width_m: float, *, should_stop: Any) -> Outcome:
+        widths.append(width_m)
+        return move(width_m, should_stop=should_stop)
+
+    cell.follow, cell.move = follow_then_move_the_bin, note  # type: ignore[method-assign]
+    params = PlaceParams(container="bin", recovery="regrasp", seed=seed)
+    run = run_skill(Place(), params, replace(context, planning_time_s=0.0))
+    assert run.outcome.ok, run
+    assert [stage.stage for stage in run.stages].count("recover") == 1
+    assert len(widths) == 1, "the hand opened once, at the release"
