@@ -11,6 +11,8 @@ from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.scene.bounds import hull_points
 
+HULL_DIRECTIONS = 256
+"""A mesh with more corners than this is represented by its outermost ones, so that its hull stays small."""
 ON_EDGE = 1e-9
 """Barycentric coordinate by which a line may miss a triangle, so that none slips through between two neighbours."""
 
@@ -20,7 +22,7 @@ def body_triangles(body: WorldObject, *, as_hulls: bool = False) -> Array:
 
     Args:
         body: Body with at least one shape.
-        as_hulls: Take the convex hull of a mesh, which has far fewer triangles.
+        as_hulls: Take the convex hull of a mesh, for one of many corners of its outermost ones in many directions.
 
     Returns:
         Corners in the body's frame, (t, 3, 3), m.
@@ -33,9 +35,20 @@ def _shape_triangles(shape: Shape, as_hull: bool) -> Array:
     if shape.kind is ShapeKind.MESH and not as_hull:
         assert shape.vertices is not None
         return frozen(shape.object_T_shape.apply(shape.vertices)[shape.triangles])
-    points = hull_points(shape)
+    points = _outermost(hull_points(shape))
     # QJ also gives flat shapes a hull.
     return frozen(points[ConvexHull(points, qhull_options="QJ").simplices])
+
+
+def _outermost(points: Array) -> Array:
+    """Return the points themselves where they are few, else those that are outermost in evenly spread directions."""
+    if len(points) <= HULL_DIRECTIONS:
+        return points
+    i = np.arange(HULL_DIRECTIONS) + 0.5
+    z, turn = 1.0 - 2.0 * i / HULL_DIRECTIONS, i * np.pi * (1.0 + np.sqrt(5.0))
+    flat = np.sqrt(1.0 - z * z)
+    directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), z])
+    return np.asarray(points[np.unique(np.argmax(points @ directions, axis=0))])
 
 
 def moved_triangles(triangles: Array, pose: Pose) -> Array:
@@ -61,10 +74,13 @@ def vertical_spans(triangles: Array, points: Array) -> tuple[Array, Array]:
     Returns:
         Heights of the lowest and the highest crossing, (n,) each, m; inf and -inf for a line without one.
     """
-    flat = triangles[:, :, :2]
-    near = (flat.max(axis=1) >= points.min(axis=0)).all(axis=1) & (
-        flat.min(axis=1) <= points.max(axis=0)
-    ).all(axis=1)
+    near = np.ones(len(triangles), dtype=np.bool_)
+    for axis in (0, 1):
+        one, two, three = triangles[
+            :, :, axis
+        ].T  # pairwise, which is much faster than a reduction over three
+        near &= np.maximum(np.maximum(one, two), three) >= points[:, axis].min(initial=np.inf)
+        near &= np.minimum(np.minimum(one, two), three) <= points[:, axis].max(initial=-np.inf)
     a, b, c = triangles[near].transpose(1, 0, 2)
     ab, ac = (b - a)[:, :2], (c - a)[:, :2]
     area = ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]

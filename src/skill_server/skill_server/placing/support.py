@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +64,13 @@ class Surroundings:
         self._container = moved_triangles(body_triangles(container), pose)
         self._top_m = float(world_aabb(container, pose)[1][2])
         self._floor_m = floor_m
-        self._others: Mapping[str, Array] = {
-            name: moved_triangles(body_triangles(body), world.states[name].world_T_object)
-            for name, body in world.objects.items()
-            if name not in (held, container.name) and name in world.states and body.shapes
-        }
+        self._others = list[tuple[Array, Array, Array]]()
+        for name, body in world.objects.items():
+            if name in (held, container.name) or name not in world.states or not body.shapes:
+                continue
+            surface = moved_triangles(body_triangles(body), world.states[name].world_T_object)
+            flat = surface[:, :, :2].reshape(-1, 2)
+            self._others.append((surface, flat.min(axis=0), flat.max(axis=0)))
 
     def rest(self, body: WorldObject, turn: Rotation, at: Array) -> Rest:
         """Let an object down at a point.
@@ -89,7 +91,7 @@ class Surroundings:
         is_lattice = (np.arange(len(points)) < n_lattice)[meets]
         points, under, over = points[meets], under[meets], over[meets]
         below = vertical_spans(self._container, points)[1]
-        others = [vertical_spans(one, points) for one in self._others.values()]
+        others = [vertical_spans(one, points) for one in self._near(points)]
         is_over = bool(np.isfinite(below).any())
         if not is_over:
             below = _highest(
@@ -110,16 +112,24 @@ class Surroundings:
             self._floor_m - float(carrier.max(initial=-np.inf)),
         )
 
+    def _near(self, points: Array) -> Iterator[Array]:
+        """Yield the surfaces of the other bodies whose bounds reach between the lines."""
+        least, most = points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
+        for triangles, low, high in self._others:
+            if (high >= least).all() and (low <= most).all():
+                yield triangles
+
 
 def _lines(body: WorldObject, pose: Pose) -> tuple[Array, int]:
-    """Return points on a lattice over the bounds of a body, then below its corners; and how many the lattice has."""
+    """Return points on a lattice over the bounds of a body, then below its lowest ones, and the number of the first."""
     low, high = world_aabb(body, pose)
     middle, half = (low + high)[:2] / 2.0, (high - low)[:2] / 2.0
     steps = np.linspace(-1.0, 1.0, LINES) * (1.0 - 1e-6)
     lattice = middle + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) * half
-    corners = np.concatenate([pose.apply(hull_points(shape))[:, :2] for shape in body.shapes])
+    corners = [pose.apply(hull_points(shape)) for shape in body.shapes]
+    lowest = np.array([points[np.argmin(points[:, 2]), :2] for points in corners])
     # Slightly inwards, so that rounding does not put a corner's line beside the body.
-    return np.concatenate([lattice, middle + (corners - middle) * (1.0 - 1e-6)]), len(lattice)
+    return np.concatenate([lattice, middle + (lowest - middle) * (1.0 - 1e-6)]), len(lattice)
 
 
 def _highest(heights: list[Array], least: Array) -> Array:
