@@ -29,7 +29,7 @@ class PlaceParams(SkillParams):
     y_ratio_range: tuple[float, float] = (0.4, 0.6)
     z_ratio_range: tuple[float, float] = (0.4, 0.6)
     heights_from: str = "support"
-    pre_place_z_offset: float = 0.15
+    pre_place_z_offset: float = 0.12
     place_z_offset: float = 0.01
     offset_place_obj_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
     pre_place_align: float = 0.2
