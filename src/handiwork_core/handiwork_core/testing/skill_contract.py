@@ -9,22 +9,31 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pytest
 
 from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.planning import SceneQuery, ShouldStop, Verdict
 from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
+from handiwork_core.scene.bounds import support
 
 from .fakes import Fakes
+from .gantry import gantry_pose
 
 P = TypeVar("P")
 REASONS = (Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET, Code.TIMED_OUT)
 MOTION_CALLS = ("arm.follow", "gripper.move")
+DEPTH_M = 1e-3
+"""The hand's origin may be in an obstacle by at most this much, m."""
+DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
 
 
 class Run(Protocol):
@@ -126,6 +135,26 @@ class SkillContract(ABC, Generic[P]):
         for scene in (*(plan.scene for plan in fakes.planner.plans), *fakes.planner.validated):
             assert "bystander" in scene.ignored, scene
 
+    def test_no_motion_touches_what_its_scene_does_not_allow(self) -> None:
+        """The hand passes through no object that is an obstacle in the motion's scene, as a real planner demands.
+
+        A motion that touches an object on purpose, such as a push, names it in ``Command.touching``.
+        """
+        fakes = self.fakes()
+        hits = list[str]()
+        validate = fakes.planner.validate
+
+        def judged(
+            arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+        ) -> Verdict:
+            points = np.array([gantry_pose(q).translation_m for q in trajectory.q])
+            hits.extend(_entered(points, fakes.context.world.snapshot(), scene))
+            return validate(arm, trajectory, scene, should_stop=should_stop)
+
+        fakes.planner.validate = judged  # type: ignore[method-assign]
+        assert self.go(fakes).ok
+        assert not hits, f"the hand goes into {hits[0]!r}; name it in Command.touching of that motion"
+
     @pytest.mark.parametrize("reason", REASONS)
     def test_stop_at_every_port_call(self, reason: Code) -> None:
         """The run ends with the right code and the arm at rest; no motion follows.
@@ -156,6 +185,30 @@ class SkillContract(ABC, Generic[P]):
         fakes = self.fakes()
         assert self.go(fakes).ok
         return len(fakes.cell.calls)
+
+
+def _entered(points: Array, world: World, scene: SceneQuery) -> list[str]:
+    """Return the obstacles of a scene that contain one of the points (n, 3), m."""
+    free = scene.ignored | {item.object for item in scene.attached}
+    free |= {body for pair in scene.allowed for body in pair}
+    found = []
+    for name, item in world.objects.items():
+        if name in free or name not in world.states:
+            continue
+        pose = world.states[name].world_T_object
+        if any(
+            _contains(shape, (pose @ shape.object_T_shape).inverse().apply(points)) for shape in item.shapes
+        ):
+            found.append(name)
+    return found
+
+
+def _contains(shape: Shape, points: Array) -> bool:
+    """Check whether a convex shape contains one of some points (n, 3) of its frame, m, deeper than ``DEPTH_M``."""
+    if shape.kind is ShapeKind.MESH:
+        return False
+    reach = np.array([support(shape, axis) for axis in DIRECTIONS])
+    return bool((points @ DIRECTIONS.T < reach - DEPTH_M).all(axis=1).any())
 
 
 def _at(fakes: Fakes, index: int, action: Callable[[], None]) -> Callable[[str], None]:
