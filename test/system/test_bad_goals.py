@@ -130,7 +130,7 @@ CASES = [
     (place(success_mode="iou"), Code.BAD_GOAL, "success_mode", ("'iou'", "3diou")),
     (place(x_ratio_range=[0.6, 0.4]), Code.CONTRADICTION, "x_ratio_range[0]", ("0.6", "0.4", "swap")),
     (place(y_ratio_range=[0.4, math.nan]), Code.BAD_NUMBER, "y_ratio_range[1]", ("nan", "finite")),
-    (place(place_z_offset=0.3), Code.CONTRADICTION, "place_z_offset", ("0.3", "0.15", "swap")),
+    (place(place_z_offset=0.3), Code.CONTRADICTION, "place_z_offset", ("0.3", "0.12", "swap")),
     (
         place(align_pick_obj_axis=[0.0, 0.0, 1.0]),
         Code.CONTRADICTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -111,15 +111,15 @@ class SkillActionServer(Generic[E]):
         """Return the skill's verdict on a goal; on the thread of the admissions."""
         try:
             self._policy_of(goal)
-            if fault := allowance_fault(goal):
-                return GoalRejected(fault)
-            return self._binding.admit(goal)
+            body = self._binding.admit(goal)
         except GoalRejected as refusal:
-            return refusal
+            return _with_fault(refusal, allowance_fault(goal))
         except Exception as error:  # broad on purpose: plug-in code
             log.exception("%s: the check of a goal failed", self._binding.name)
             text = f"the check of the goal raised {error!r}; see the skill server's log"
             return GoalRejected(Outcome(Code.INTERNAL, text))
+        fault = allowance_fault(goal)
+        return body if fault is None else GoalRejected(fault)
 
     def _admit(
         self, goal: Any, body: Callable[[Token, Report], E] | ArmRequest[E] | GoalRejected
@@ -209,3 +209,13 @@ class SkillActionServer(Generic[E]):
         )
         plain: Encode = lambda one: binding.encode(one, None)  # noqa: E731 - parallel to ``whole``
         return filled_result(binding.name, binding.action_type, outcome, (whole, plain))
+
+
+def _with_fault(refusal: GoalRejected, fault: Outcome | None) -> GoalRejected:
+    """Return the refusal of a skill together with a fault that the server found."""
+    if fault is None:
+        return refusal
+    if refusal.outcome.ok:
+        return GoalRejected(fault, refusal.ended)
+    text = f"{refusal.outcome.message} | {fault.message}"
+    return GoalRejected(replace(refusal.outcome, message=text), refusal.ended)
