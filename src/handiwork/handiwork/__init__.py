@@ -48,7 +48,7 @@ _HOMES = {
     "skill_server.params": "checks",
     "skill_server.motions.candidate_selection": "choose",
     "skill_server.execution.run": "run_skill",
-    "skill_server.state.gripper_state": "ee_pose",
+    "handiwork_core.contracts.arrival": "ee_pose",
     "skill_server.state.scene_query": "ignored_objects scene_for",
 }
 """Module -> the names that it defines; ``__init__.pyi`` gives type checkers the same names."""

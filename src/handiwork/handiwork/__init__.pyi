@@ -11,6 +11,7 @@ from conditionals_node.predicates.parts import Part as Part
 from conditionals_node.views.views import T as T
 from conditionals_node.views.views import Unknown as Unknown
 from conditionals_node.views.views import View as View
+from handiwork_core.contracts.arrival import ee_pose as ee_pose
 from handiwork_core.contracts.commands import AttachObject as AttachObject
 from handiwork_core.contracts.commands import AwaitObject as AwaitObject
 from handiwork_core.contracts.commands import CloseGripper as CloseGripper
@@ -96,7 +97,6 @@ from robot_description.formats.curobo_config import curobo_config as curobo_conf
 from skill_server.execution.run import run_skill as run_skill
 from skill_server.motions.candidate_selection import choose as choose
 from skill_server.params import checks as checks
-from skill_server.state.gripper_state import ee_pose as ee_pose
 from skill_server.state.scene_query import ignored_objects as ignored_objects
 from skill_server.state.scene_query import scene_for as scene_for
 

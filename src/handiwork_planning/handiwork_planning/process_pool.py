@@ -18,6 +18,7 @@ from handiwork_core.contracts.planning import (
     PlanRequest,
     PlanResult,
     ShouldStop,
+    never_stop,
 )
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
@@ -107,12 +108,12 @@ class PlanPool:
             )
         problems = [Problem(world, request) for world, request in zip(each, requests, strict=True)]
         if self._pool is None:
-            return _planned(self._local, problems, should_stop or _never)
+            return _planned(self._local, problems, should_stop or never_stop)
         self._stop.clear()
         size = max(1, len(problems) // (CHUNKS * self.workers))
         parts = [problems[i : i + size] for i in range(0, len(problems), size)]
         futures = [self._pool.submit(_work, part) for part in parts]
-        _watch(futures, should_stop or _never, self._stop.set)
+        _watch(futures, should_stop or never_stop, self._stop.set)
         return [result for future in futures for result in future.result()]
 
     def close(self) -> None:
@@ -128,10 +129,6 @@ class PlanPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _never() -> bool:
-    return False
 
 
 def _watch(

@@ -179,7 +179,8 @@ class Valve(Node):
         return response
 
 
-def test_a_real_valve_and_switch_serve_the_same_client() -> None:
+@contextmanager
+def driven() -> Iterator[tuple[Valve, User]]:
     with stage() as on:
         given = [Parameter("robot_dir", value=str(FOLDER))]
         driver, valve = SuctionDriver(context=on.context, parameter_overrides=given), Valve(on)
@@ -187,6 +188,11 @@ def test_a_real_valve_and_switch_serve_the_same_client() -> None:
         wait_for(lambda: driver.is_active, 20.0)
         user = User(on, sim_time=False)
         wait_for(lambda: user.state().stamp_s > 0.0)
+        yield valve, user
+
+
+def test_a_real_valve_and_switch_serve_the_same_client() -> None:
+    with driven() as (valve, user):
         assert user.move(ON).ok
         assert valve.is_open
         wait_for(lambda: user.state().sealed)
@@ -210,13 +216,7 @@ def test_a_real_valve_and_switch_serve_the_same_client() -> None:
 
 
 def test_the_cup_is_off_when_a_lost_robot_ends_the_wait_for_its_valve() -> None:
-    with stage() as on:
-        given = [Parameter("robot_dir", value=str(FOLDER))]
-        driver, valve = SuctionDriver(context=on.context, parameter_overrides=given), Valve(on)
-        on.add(driver)
-        wait_for(lambda: driver.is_active, 20.0)
-        user = User(on, sim_time=False)
-        wait_for(lambda: user.state().stamp_s > 0.0)
+    with driven() as (valve, user):
         valve.has_joints, valve.takes_s = False, 0.2
         wait_for(lambda: bool(user.watch.why_lost))
         for vacuum in (True, False):

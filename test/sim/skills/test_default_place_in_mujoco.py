@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import Robot
@@ -22,7 +23,6 @@ from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
-from skill_server.state import gripper_state
 from skill_server.task.read import Site, read_task
 from support.cells.simulated_cell import SimulatedCell
 from support.paths import ROBOTS, ROOT
@@ -102,7 +102,7 @@ def test_a_task_of_the_simbox_format_ends_as_that_format_does(robot: Robot, engi
         assert runs[-1].outcome.ok, runs[-1]
     assert runs[-1].stages[-1].stage == "release"
     # 0.1 m over the rim of the bin, which is 0.09 m high, by the hand.
-    hand = gripper_state.ee_pose(cell.snapshot(), robot, cell.spec, cell.world_T_base())
+    hand = ee_pose(cell.snapshot(), robot, cell.spec, cell.world_T_base())
     assert hand.translation_m[2] == pytest.approx(0.19, abs=0.002)
 
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from scipy.spatial import ConvexHull
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.geometry import Rotation
 from handiwork_core.model.outcome import Code
@@ -20,7 +21,6 @@ from skill_server.execution.run import run_skill
 from skill_server.geometry.orientation_cones import OrientationFilter
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
-from skill_server.state import gripper_state
 from support.cells.simulated_cell import SimulatedCell
 from support.paths import ROOT
 
@@ -87,7 +87,7 @@ def test_pick(cell: SimulatedCell, changed: dict[str, Any]) -> None:
     assert set(context.held) == ({"cube"} if params.is_closing else set())
     after = cell.snapshot()
     if params.fixed_orientation:
-        hand = gripper_state.ee_pose(after, cell.robot, cell.spec, cell.world_T_base())
+        hand = ee_pose(after, cell.robot, cell.spec, cell.world_T_base())
         assert hand.rotation.angle_to(params.fixed_orientation[0]) < 0.05
     if not params.is_closing:
         assert before.distance_to(after.states["cube"].world_T_object)[0] < 0.005

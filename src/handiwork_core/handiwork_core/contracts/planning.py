@@ -17,6 +17,13 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
 ShouldStop = Callable[[], bool]
+
+
+def never_stop() -> bool:
+    """Return False: a ``ShouldStop`` for calls that run to their end."""
+    return False
+
+
 Report = Callable[[float, str], None]
 """Receives the progress, 0 to 1, and a description of the current step."""
 

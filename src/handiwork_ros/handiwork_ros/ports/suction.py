@@ -8,7 +8,7 @@ from dataclasses import replace
 from handiwork_msgs.srv import SetSuction
 from rclpy.node import Node
 
-from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.contracts.planning import ShouldStop, never_stop
 from handiwork_core.contracts.ports import Gripper
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.suction import SuctionState, no_seal
@@ -30,10 +30,6 @@ SEAL_S = 1.0
 """The longest wait for a seal, s of the world's time."""
 SILENT_S = 3.0
 """The time without a newer state after which the cup's driver is lost, s of steady time; also for a paused world."""
-
-
-def _never() -> bool:
-    return False
 
 
 class SuctionClient:
@@ -79,7 +75,7 @@ class SuctionClient:
 
     def _off_after(self, failed: Outcome) -> Outcome:
         """Switch the suction off and wait until it is off, also for a lost robot and after a cancel."""
-        done, _ = self._switch(_never, _never, on=False, timeout_s=RELEASE_S)
+        done, _ = self._switch(never_stop, never_stop, on=False, timeout_s=RELEASE_S)
         if done.ok:
             return failed
         text = f"{failed.message}; the cup may still suck, as it could not be switched off: {done.message}"

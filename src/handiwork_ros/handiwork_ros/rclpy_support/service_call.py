@@ -11,6 +11,8 @@ from typing import Any
 from rclpy.client import Client
 from rclpy.node import Node
 
+from handiwork_core.contracts.planning import never_stop
+
 from . import rclpy_internals as internals
 
 POLL_S = 0.01
@@ -52,18 +54,14 @@ def on_executor(node: Node, action: Callable[[], None]) -> None:
     executor.create_task(action)
 
 
-def _never() -> bool:
-    return False
-
-
 def call(
     node: Node,
     client: Client,
     request: Any,
     *,
     timeout_s: float,
-    should_stop: Callable[[], bool] = _never,
-    is_lost: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] = never_stop,
+    is_lost: Callable[[], bool] = never_stop,
     is_new: bool = False,
 ) -> Any | NoAnswer:
     """Send a request and wait for the response; a response that comes later is dropped.

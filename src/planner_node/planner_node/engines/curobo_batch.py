@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import TracebackType
 
-from handiwork_core.contracts.planning import PlanRequest, PlanResult, ShouldStop
+from handiwork_core.contracts.planning import PlanRequest, PlanResult, ShouldStop, never_stop
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
@@ -67,7 +67,7 @@ class CuroboPool:
                 f"{len(each)} worlds for {len(requests)} requests; give one for all, or one each"
             )
         problems = [Problem(world, request) for world, request in zip(each, requests, strict=True)]
-        return self.core.plan(problems, should_stop or _never)
+        return self.core.plan(problems, should_stop or never_stop)
 
     def close(self) -> None:
         """Free the GPU."""
@@ -80,7 +80,3 @@ class CuroboPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _never() -> bool:
-    return False

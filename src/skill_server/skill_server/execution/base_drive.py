@@ -65,7 +65,8 @@ def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then
         return context.base
 
     def judge(check: Check, path_s: float, _should_stop: ShouldStop) -> Verdict:
-        same = frozenset() if check.is_whole else frozenset(check.world.objects) - check.changed
+        changes, objects = check.changes, frozenset(check.world.objects)
+        same = frozenset() if changes.is_planners else objects - changes.names
         return swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
 
     excluded = ignored | frozenset(context.held)

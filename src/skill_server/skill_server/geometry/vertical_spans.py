@@ -30,7 +30,7 @@ def body_triangles(body: WorldObject, *, as_hulls: bool = False) -> Array:
     return np.concatenate([_shape_triangles(shape, as_hulls) for shape in body.shapes])
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=64)
 def _shape_triangles(shape: Shape, as_hull: bool) -> Array:
     if shape.kind is ShapeKind.MESH and not as_hull:
         assert shape.vertices is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.commands import (
     CloseGripper,
     Function,
@@ -51,7 +52,7 @@ def hand(context: Context, world: World) -> Pose:
     Returns:
         world_T_ee.
     """
-    return gripper_state.ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
+    return ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
 
 
 def hand_at(context: Context, q: Array) -> Pose:

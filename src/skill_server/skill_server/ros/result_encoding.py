@@ -6,6 +6,7 @@ from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.msg import SkillFeedback, SkillResult
 from handiwork_msgs.msg import StageReport as StageReportMsg
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Outcome
@@ -13,7 +14,6 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
 from skill_server.execution.run import ExecutionResult
-from skill_server.state.gripper_state import ee_pose
 
 
 def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> SkillResult:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.arrival import ee_pose as ee_pose
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose

@@ -135,8 +135,8 @@ class WorldChanges:
         """
         seen = self._seen
         is_same = world.states is seen.states and world.objects is seen.objects
-        if not is_same or _planners_of(world) != _planners_of(seen):
-            is_planners = _planners_of(world) != _planners_of(self._judged) and _has_own_scene(world)
+        if not is_same or not _same_planners_scene(world, seen):
+            is_planners = _has_own_scene(world) and not _same_planners_scene(world, self._judged)
             self._seen, self._changed = world, Changes(self._compare(world), is_planners)
         return self._changed
 
@@ -157,12 +157,12 @@ class WorldChanges:
         return new | {name for name, is_moved in zip(poses.names, moved, strict=True) if is_moved}
 
 
-def _planners_of(world: World) -> tuple[int, frozenset[str]]:
-    """Return the version of the planner's own scene with the names of its obstacles.
+def _same_planners_scene(a: World, b: World) -> bool:
+    """Compare the versions of the planner's own scene and the names of its obstacles.
 
     A planner that was started again counts from the beginning, so the version alone is not enough.
     """
-    return world.planner_version, frozenset(world.planner_objects)
+    return a.planner_version == b.planner_version and a.planner_objects.keys() == b.planner_objects.keys()
 
 
 def _has_own_scene(world: World) -> bool:
@@ -181,20 +181,13 @@ class Check:
 
     Attributes:
         world: World in which it is judged.
-        changed: Objects that have changed since the last check.
-        is_whole: True if all objects count, as the planner's own scene has changed.
+        changes: The changes since the last check. If the planner's own scene is among them, all objects count.
         since_s: Steady time at which the oldest of these changes was observed, s.
     """
 
     world: World
-    changed: frozenset[str]
-    is_whole: bool
+    changes: Changes
     since_s: float
-
-    @property
-    def changes(self) -> Changes:
-        """The changes that are judged."""
-        return Changes(self.changed, self.is_whole)
 
 
 class PathSupervision:
@@ -240,9 +233,8 @@ class PathSupervision:
         if self.fault is not None or not changed or self._open is not None or now_s < self._next_s:
             return None
         assert self._since_s is not None
-        self._open = Check(
-            world, changed.names & frozenset(world.objects), changed.is_planners, self._since_s
-        )
+        there = Changes(changed.names & frozenset(world.objects), changed.is_planners)
+        self._open = Check(world, there, self._since_s)
         self._owed, self._since_s = Changes(), None
         self._changes.take(world)
         if not self._open.changes:  # what had changed is gone

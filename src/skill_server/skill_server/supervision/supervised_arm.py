@@ -140,7 +140,7 @@ def planner_judge(
 
     def judge(check: Check, path_s: float, should_stop: ShouldStop) -> Verdict:
         world = check.world
-        changed = frozenset[str]() if check.is_whole else check.changed
+        changed = frozenset[str]() if check.changes.is_planners else check.changes.names
         rest = PathRest(path_s, changed, world.version, world.stamp_s)
         gone = frozenset(then.objects) - frozenset(world.objects)
         return planner.validate_rest(arm, trajectory, without(scene, gone), rest, should_stop=should_stop)

@@ -78,7 +78,7 @@ def test_a_world_that_stays_as_it_is_asks_for_nothing() -> None:
 )
 def test_what_moved_or_is_new_is_judged_in_that_world(now: World, changed: set[str]) -> None:
     check = begun(supervised(world(cube=at(0.3), wall=at(1.0))), now, 5.0)
-    assert check.changed == changed
+    assert check.changes.names == changed
     assert check.world is now and check.since_s == 5.0
 
 
@@ -91,14 +91,14 @@ def test_a_change_of_the_planners_own_scene_is_judged_once_and_against_all() -> 
     supervision = supervised(then)
     now = replace(then, planner_version=2, planner_objects=obstacles("fence"))
     check = begun(supervision, now, 5.0)
-    assert check.is_whole
+    assert check.changes.is_planners
     supervision.finish(OK, 5.1)
     assert supervision.update(replace(now, stamp_s=11.0), 6.0) is None
     restarted = replace(now, planner_objects=obstacles("post"))  # its version counts from 1 once more
-    assert begun(supervision, restarted, 7.0).is_whole
+    assert begun(supervision, restarted, 7.0).changes.is_planners
     supervision.finish(OK, 7.1)
     attached = replace(restarted, planner_version=3)
-    assert begun(supervision, attached, 8.0).is_whole
+    assert begun(supervision, attached, 8.0).changes.is_planners
     supervision.finish(REFUSED, 8.1)
     assert supervision.fault is not None and supervision.fault.code is Code.PATH_BLOCKED
 

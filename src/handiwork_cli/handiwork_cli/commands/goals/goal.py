@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from handiwork_cli.stack.skill_output import StageLines, print_table
 from handiwork_core.config.dataclass_loader import ConfigError
 
-from .connection import connected
-from .run_skill import add_goal_options, parameters_of
+from .run_skill import add_goal_options, parameters_of, run_goal
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,18 +51,4 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(
             "parameters", [f"{key}: is given twice; keep one" for key in named.keys() & more.keys()]
         )
-    parameters = named | more
-    with connected() as client:
-        lines = StageLines(lambda line: print(line, flush=True))
-        report = client.run(
-            options.command,
-            parameters,
-            arm=options.arm,
-            when_busy=options.when_busy,
-            time_allowance_s=options.time_allowance,
-            on_feedback=lines,
-            timeout_s=options.timeout,
-        )
-        lines.end(report)
-    print_table({options.command: report})
-    return 0 if report.ok else 1
+    return run_goal(options.command, named | more, options)

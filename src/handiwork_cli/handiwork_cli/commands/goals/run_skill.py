@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handiwork_cli.stack.skill_output import StageLines, print_table
@@ -73,11 +73,27 @@ def run(options: argparse.Namespace) -> int:
         ConfigError: A parameter is malformed or given twice.
         NoServerError: No server accepts goals.
     """
-    parameters = parameters_of(options.parameters)
+    return run_goal(options.skill, parameters_of(options.parameters), options)
+
+
+def run_goal(skill: str, parameters: Mapping[str, Any], options: argparse.Namespace) -> int:
+    """Run a skill by its name, and print its stages.
+
+    Args:
+        skill: Name of the skill.
+        parameters: Its parameters.
+        options: Parsed command line with ``arm`` and the options of ``add_goal_options``.
+
+    Returns:
+        Exit code, 0 exactly when the skill succeeded.
+
+    Raises:
+        NoServerError: No server accepts goals.
+    """
     with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
         report = client.run(
-            options.skill,
+            skill,
             parameters,
             arm=options.arm,
             when_busy=options.when_busy,
@@ -86,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
             timeout_s=options.timeout,
         )
         lines.end(report)
-    print_table({options.skill: report})
+    print_table({skill: report})
     return 0 if report.ok else 1
 
 

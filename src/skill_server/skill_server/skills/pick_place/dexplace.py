@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.model.geometry import Array, Pose, Rotation
@@ -26,7 +27,6 @@ from skill_server.placing.candidates import (
 from skill_server.placing.checks import check_goal, check_numbers
 from skill_server.placing.params import PlaceParams
 from skill_server.placing.release_points import Held, PositionConstraint, ee_positions
-from skill_server.state import gripper_state
 
 from .place import Place
 
@@ -77,9 +77,7 @@ class DexPlace(Skill[DexPlaceParams]):
         assert gripper is not None
         world, base = context.world.snapshot(), context.world.world_T_base()
         ee_T_object = arm_motions.held(context, world, params.object).link_T_object
-        now = Held(
-            gripper_state.ee_pose(world, context.robot, context.arm_spec, base) @ ee_T_object, ee_T_object
-        )
+        now = Held(ee_pose(world, context.robot, context.arm_spec, base) @ ee_T_object, ee_T_object)
         setting = setting_of(params, world, now, base)
         points = _points(params, setting, context.rng)
         home = arm_motions.hand_at(context, context.arm_spec.home_q).translation_m

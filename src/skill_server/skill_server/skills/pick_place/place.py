@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.commands import (
     CloseGripper,
     Command,
@@ -127,7 +128,7 @@ def _place_poses(
         rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
         return [(rise @ pose, pose) for pose in params.place_poses], 0
     world_T_base, ee_T_object = context.world.world_T_base(), attachment.link_T_object
-    world_T_ee = gripper_state.ee_pose(world, context.robot, context.arm_spec, world_T_base)
+    world_T_ee = ee_pose(world, context.robot, context.arm_spec, world_T_base)
     setting = setting_of(params, world, Held(world_T_ee @ ee_T_object, ee_T_object), world_T_base)
     made, unsupported = releases(params, setting, context.rng, N_CANDIDATES), 0
     if params.finds_support:
