@@ -132,11 +132,12 @@ def test_a_busy_arm_is_named_with_its_holder_and_the_other_is_free(pair: Pair) -
 
 
 def test_a_goal_for_both_waits_for_both_and_holds_both(pair: Pair) -> None:
-    left, right = pair.send("left", "run 10"), pair.send("right", "run 40")
+    left, right = pair.send("left", "run 10"), pair.send("right", "run 100")
     both = pair.send("both", "run 30", Policy.QUEUE)
     later = pair.send("left", "run 1", Policy.QUEUE)
     assert pair.end(left)[0] is Code.OK
-    assert pair.toys["both"].started == 0 and pair.toys["right"].running == 1
+    assert pair.toys["both"].started == 0
+    until(lambda: pair.toys["right"].running == 1)
     assert pair.end(right)[0] is Code.OK
     until(lambda: pair.toys["both"].running == 1)
     assert pair.end(pair.send("right", "run 1"))[1].startswith("right_arm is busy with 'toy of both'")
@@ -150,7 +151,7 @@ def test_a_waiting_goal_for_both_is_cancelled_at_once(pair: Pair) -> None:
     pair.cancel(both)
     code, text = pair.end(both)
     assert code is Code.CANCELED and "nothing moved" in text
-    assert pair.toys["right"].running == 1
+    until(lambda: pair.toys["right"].running == 1)
     assert pair.end(right)[0] is Code.OK
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -122,16 +123,29 @@ def test_stops_at_random_instants_leave_no_motion(bench: Bench, seed: int) -> No
     bench.robot.endless = True
     for _ in range(15):
         bench.robot.holds = chance.random() < 0.5
-        moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
+        began = threading.Event()
+        moving, moved = in_thread(lambda began=began: bench.arm.follow(path(), should_stop=marks(began)))
         threading.Event().wait(chance.choice([0.0, 0.001, 0.01, 0.05]))
+        began_before_the_stop = began.is_set()
         stopping, stopped = in_thread(bench.arm.stop)
         threading.Event().wait(chance.choice([0.0, 0.001, 0.01]))
         bench.robot.holds = False
         stopping.join(LIMIT_S)
         assert stopped and stopped[0].ok, stopped
-        if bench.robot.moving:
-            # Only a motion that began after the stop may run now.
+        assert not (began_before_the_stop and bench.robot.moving), "the stop ended before the motion"
+        while moving.is_alive():
+            # A thread that started late moves after the stop, and needs another one.
             assert bench.arm.stop().ok
-        moving.join(LIMIT_S)
+            moving.join(NOT_YET_S)
         assert moved and moved[0].code is Code.CANCELED, moved
         assert bench.robot.moving == 0
+
+
+def marks(began: threading.Event) -> Callable[[], bool]:
+    """A token that never stops, and that notes the first time that it is asked."""
+
+    def should_stop() -> bool:
+        began.set()
+        return False
+
+    return should_stop
