@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_cli.processes.process_runner import REFUSED_CODE
+from handiwork_cli.processes.process_runner import MOST_REFUSALS
 from handiwork_core.process.dds_ports import discovery_port
 from handiwork_ros.node.start_wait import OthersMissingError
+from handiwork_ros.node.unique_name import NameTakenError
 from support.paths import ROBOTS
 
 BIN = Path(sys.executable).parent
@@ -82,10 +83,10 @@ def test_a_node_starts_where_nothing_at_all_is_writable() -> None:
 def test_a_taken_discovery_port_ends_a_node_and_a_command_with_a_sentence() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("", discovery_port(int(TAKEN_DOMAIN))))
-        for command in (NODE, [str(BIN / "handiwork"), "status"]):
+        for command, code in ((NODE, NameTakenError.exit_code), ([str(BIN / "handiwork"), "status"], 2)):
             process = start(command, ROS_DOMAIN_ID=TAKEN_DOMAIN)
             text, _ = process.communicate(timeout=LIMIT_S)
-            assert process.returncode == 2, text
+            assert process.returncode == code, text
             assert f"UDP port {discovery_port(int(TAKEN_DOMAIN))}" in text
             assert "Traceback" not in text
 
@@ -94,6 +95,7 @@ def test_a_server_that_waits_too_long_ends_with_a_sentence_so_that_it_is_started
     words = ["--ros-args", "-p", f"robot_dir:={FR3}", "-p", "start_timeout_s:=1.0"]
     process = start([str(BIN / "skill_server"), *words])
     text, _ = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == OthersMissingError.exit_code != REFUSED_CODE, text
+    assert process.returncode == OthersMissingError.exit_code, text
+    assert process.returncode not in MOST_REFUSALS
     assert "joint_states, world/objects, /tf_static did not come within 1 s" in text
     assert "Traceback" not in text

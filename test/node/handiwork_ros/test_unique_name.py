@@ -21,8 +21,8 @@ from support.nodes.named_node import NAME
 from support.nodes.peer import Peer, record, until
 from support.nodes.ros_stage import stage
 
-REFUSED = 2
-"""The exit code of a refused node."""
+REFUSED = 69
+"""The exit code of a node whose name is taken."""
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from handiwork_cli.launch_files.evaluation import plan_processes
 from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_ros.node.unique_name import NameTakenError
 from support.stack.rig import SLOW, Rig
 
 END_S = 120.0
@@ -27,7 +28,7 @@ def test_a_second_skill_server_is_refused_while_the_first_moves_the_arm(rig: Rig
     run = rig.send_until(SLOW, "approach")
     rig.joints.wait_moving(0.05)
     second = ended(list(command))
-    assert second.returncode == REFUSED, second.stderr
+    assert second.returncode == NameTakenError.exit_code, second.stderr
     assert f"pid {rig.client.signs.pid('skill_server')} on" in second.stderr
     report = run.result()
     assert report.ok, report.outcome

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 import selectors
 import signal
@@ -24,11 +25,11 @@ POLL_S = 0.05
 SILENT_SIGKILL_S = 2.0
 """The time from SIGTERM to SIGKILL for a silent process, s: one that is stopped reacts to SIGKILL only."""
 
-REFUSED_CODE = 2
-"""The exit code of a refused node: a bad configuration, or a second node of its name."""
+MOST_REFUSALS = {2: 1, 69: 3}
+"""By exit code, the refusals in a row after which a process is not started again: only a person can correct the reason.
 
-MOST_REFUSALS = 3
-"""The refusals in a row after which a process is not started again: only a person can correct the reason."""
+2 is a bad configuration; 69 (EX_UNAVAILABLE of sysexits.h) a second node of its name, whose first one may just end.
+"""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -187,9 +188,9 @@ class ProcessRunner:
             child.done = True
             return
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        child.refusals = child.refusals + 1 if code == REFUSED_CODE else 0
-        if spec.respawn and child.refusals >= MOST_REFUSALS:
-            how += f", refused {child.refusals} times in a row; not started again: correct what it says above"
+        child.refusals = child.refusals + 1 if code in MOST_REFUSALS else 0
+        if spec.respawn and child.refusals >= MOST_REFUSALS.get(code, math.inf):
+            how += "; not started again: correct what it says above"
         elif spec.respawn and (spec.respawn_limit < 0 or child.restarts < spec.respawn_limit):
             child.restarts += 1
             child.start_at = time.monotonic() + spec.respawn_delay_s

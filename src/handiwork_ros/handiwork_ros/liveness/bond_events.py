@@ -69,6 +69,8 @@ class Sample:
     source_ns: int = 0
     is_sole: bool = True
     """False while its node still searches for another node of its name."""
+    sole_for_s: float = 0.0
+    """Time since its node found its name free, s."""
 
 
 @dataclass(frozen=True)

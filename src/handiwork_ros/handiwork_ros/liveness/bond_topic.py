@@ -51,11 +51,13 @@ def sample_of(message: NodeStatus, sequence: int, source_ns: int) -> Sample:
     """Convert a message to a value without ROS types.
 
     Args:
-        message: The message; a scheduling delay that is not finite counts as 0.
+        message: The message; a duration that is not finite counts as 0.
         sequence: Sequence number that DDS gave the message.
         source_ns: Source timestamp of DDS, ns.
     """
-    delay_s = float(message.scheduling_delay)
+    delay_s, sole_for_s = (
+        value if math.isfinite(value) else 0.0 for value in (message.scheduling_delay, message.sole_for)
+    )
     return Sample(
         gid=bytes(message.bond_gid),
         sequence=sequence,
@@ -65,9 +67,10 @@ def sample_of(message: NodeStatus, sequence: int, source_ns: int) -> Sample:
         pid=message.pid,
         host=message.host,
         process_space=message.process_space,
-        delay_s=delay_s if math.isfinite(delay_s) else 0.0,
+        delay_s=delay_s,
         is_leaving=message.state == NodeStatus.SHUTTING_DOWN,
         is_sole=message.is_sole,
+        sole_for_s=sole_for_s,
     )
 
 
@@ -93,8 +96,6 @@ class StatusWriter:
         self._bond = node.create_publisher(NodeStatus, bond_topic(name), BOND)
         self.gid = _own_gid(node, name, before)
         """GID of the bond's writer in the ROS graph."""
-        self.sent = 0
-        """The number of messages that the bond's writer has sent; DDS numbers them from 1 to this."""
 
     def publish(self, status: NodeStatus) -> None:
         """Fill in the identity of the process, and publish.
@@ -106,7 +107,6 @@ class StatusWriter:
         status.bond_gid = list(self.gid)
         self._status.publish(status)
         self._bond.publish(status)
-        self.sent += 1
 
 
 def _own_gid(node: Node, name: str, before: set[bytes]) -> bytes:

@@ -21,7 +21,7 @@ from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 from .managed_node import ManagedNode
 from .process_supervision import Supervision
-from .unique_name import unique_names_required
+from .unique_name import NameTakenError, unique_names_required
 
 STOP_LIMIT_S = 2.0
 """The longest time that running work has to end at shutdown, s."""
@@ -53,7 +53,7 @@ def run(
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     if fault := fault_of(os.environ):
         sys.stderr.write(f"fatal: {fault}\n")
-        return 2
+        return NameTakenError.exit_code
     words = [*(sys.argv if argv is None else argv), *_log_words()]
     # rclpy's own handlers would end the context first, and with it the last results and stop commands.
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)

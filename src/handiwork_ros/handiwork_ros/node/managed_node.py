@@ -190,7 +190,8 @@ class ManagedNode(AsyncLifecycleNode):
         is_faulty = bool(self.exit_code and self._fault_code)
         text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
         status = status_message(self.get_name(), self.state, text, self._load_progress, is_faulty=is_faulty)
-        status.is_sole, status.scheduling_delay = self._is_sole, self._delay.greatest_s(time.monotonic())
+        status.is_sole, status.sole_for = self._is_sole, self._unique_name.sole_for_s
+        status.scheduling_delay = self._delay.greatest_s(time.monotonic())
         self._status_writer.publish(status)
 
     def begin_shutdown(self) -> None:

@@ -19,8 +19,8 @@ YIELD_S = 10.0
 Discovery was too slow in that case.
 """
 
-SAME_AGE = 2
-"""The largest difference in sent messages between two nodes that began together."""
+SAME_AGE_S = 0.1
+"""The largest difference between the ages of two nodes that found the name free together, s."""
 
 
 class Claim(Enum):
@@ -57,16 +57,26 @@ class NameClaim:
         """
         self.state, self._sole_s = Claim.SOLE, now_s
 
-    def receive(self, sample: Sample, now_s: float, sent: int = 0) -> str:
-        """Process a message of the bond's topic.
+    def sole_for_s(self, now_s: float) -> float:
+        """Return the time since the name was found free, s; 0 during the search.
 
-        A node that has found its name free stays, unless it receives within ``YIELD_S`` a message of an older node that
-        did so before. Of two nodes that began together the one with the lower GID stays.
+        The time of a process that is stopped counts as well, so that the first of two stays the older one.
 
         Args:
-            sample: The message, with the number that DDS gave it.
             now_s: Steady time, s.
-            sent: Number of messages that the own writer has sent.
+        """
+        return now_s - max(self._sole_s, self._begun_s) if self.state is Claim.SOLE else 0.0
+
+    def receive(self, sample: Sample, now_s: float) -> str:
+        """Process a message of the bond's topic.
+
+        A node that has found its name free stays, unless it receives within ``YIELD_S`` a message of a node that did so
+        before. Of two nodes that did so together the one with the lower GID stays. A message that comes late makes its
+        node look younger: the two may both stay until the next message, but never both yield.
+
+        Args:
+            sample: The message.
+            now_s: Steady time, s.
 
         Returns:
             A sentence at the first message of another node of this name, otherwise an empty text.
@@ -77,7 +87,7 @@ class NameClaim:
         is_new = sample.gid not in self._others
         text = f"pid {sample.pid} on {sample.host or 'an unnamed host'}"
         self._others[sample.gid] = (now_s, text)
-        if self._is_to_yield(sample, now_s, sent):
+        if self._is_to_yield(sample, now_s):
             self.state = Claim.REFUSED
             self.refusal = (
                 f"{self._full_name} runs already in this DDS domain as {text}; end that process, "
@@ -114,11 +124,10 @@ class NameClaim:
         texts = [text for heard_s, text in self._others.values() if now_s - heard_s <= 2.0 * SILENCE_S]
         return f"another {self._full_name} runs as {' and as '.join(texts)}" if texts else ""
 
-    def _is_to_yield(self, sample: Sample, now_s: float, sent: int) -> bool:
+    def _is_to_yield(self, sample: Sample, now_s: float) -> bool:
         if self.state is Claim.LOOKING:
             return sample.is_sole or sample.gid < self._gid
         if self.state is Claim.REFUSED or not sample.is_sole or now_s - self._sole_s > YIELD_S:
             return False
-        if abs(sample.sequence - sent) <= SAME_AGE:
-            return sample.gid < self._gid
-        return sample.sequence > sent
+        older_s = sample.sole_for_s - self.sole_for_s(now_s)
+        return sample.gid < self._gid if abs(older_s) <= SAME_AGE_S else older_s > 0.0

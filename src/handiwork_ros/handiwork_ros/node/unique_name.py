@@ -51,10 +51,19 @@ def unique_names_required() -> Iterator[None]:
         _IS_REQUIRED.reset(token)
 
 
+class NameTakenError(ConfigError):
+    """Another live node has the full name of this one."""
+
+    exit_code = 69
+    """EX_UNAVAILABLE of sysexits.h: a later start succeeds if the other node was about to end."""
+
+
 class UniqueName:
     """Subscriber of the bond of the node's own name."""
 
-    def __init__(self, node: Node, writer: StatusWriter, on_refusal: Callable[[ConfigError], None]) -> None:
+    def __init__(
+        self, node: Node, writer: StatusWriter, on_refusal: Callable[[NameTakenError], None]
+    ) -> None:
         """Subscribe.
 
         Args:
@@ -63,7 +72,7 @@ class UniqueName:
             on_refusal: Called on the executor's thread if a message of an older node of the name comes after the
                 search.
         """
-        self._node, self._writer, self._gid, self._on_refusal = node, writer, writer.gid, on_refusal
+        self._node, self._gid, self._on_refusal = node, writer.gid, on_refusal
         self._unnamed_s: dict[bytes, float] = {}
         self.claim = NameClaim(node.get_fully_qualified_name(), writer.gid, time.monotonic())
         receive = guard(node, self._on_status)
@@ -74,6 +83,11 @@ class UniqueName:
         self._subscription = node.create_subscription(
             NodeStatus, bond_topic(node.get_name()), callback, BOND_READER
         )
+
+    @property
+    def sole_for_s(self) -> float:
+        """The time since the name was found free, s; 0 during the search."""
+        return self.claim.sole_for_s(time.monotonic())
 
     @property
     def warning(self) -> str:
@@ -89,7 +103,7 @@ class UniqueName:
             publish: Publishes the node's status.
 
         Raises:
-            ConfigError: Another node of this name is alive; the message names its host and process.
+            NameTakenError: Another node of this name is alive; the message names its host and process.
         """
         if not _IS_REQUIRED.get():
             self.claim.settle()
@@ -120,7 +134,7 @@ class UniqueName:
         if not self._is_namesake(sample):
             return
         was_sole = self.claim.state is Claim.SOLE
-        text = self.claim.receive(sample, time.monotonic(), self._writer.sent)
+        text = self.claim.receive(sample, time.monotonic())
         if was_sole and self.claim.state is Claim.REFUSED:
             self._on_refusal(self._refusal())
         elif text and was_sole:
@@ -142,5 +156,5 @@ class UniqueName:
         now_s = time.monotonic()
         return now_s - self._unnamed_s.setdefault(sample.gid, now_s) >= UNNAMED_S
 
-    def _refusal(self) -> ConfigError:
-        return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])
+    def _refusal(self) -> NameTakenError:
+        return NameTakenError(f"node {self._node.get_name()}", [self.claim.refusal])

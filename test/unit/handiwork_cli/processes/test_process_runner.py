@@ -71,17 +71,20 @@ def test_respawn_until_told_to_stop() -> None:
     assert lines.count("[a] up") >= 3
 
 
-def test_a_process_that_is_refused_again_and_again_is_not_started_for_ever() -> None:
-    code, lines = run_until([python("a", "print('up'); raise SystemExit(2)", respawn=True)], "never")
+@pytest.mark.parametrize(("refusal", "starts"), MOST_REFUSALS.items())
+def test_a_process_that_is_refused_is_not_started_for_ever(refusal: int, starts: int) -> None:
+    code, lines = run_until([python("a", f"print('up'); raise SystemExit({refusal})", respawn=True)], "never")
     assert code == 1
-    assert lines.count("[a] up") == MOST_REFUSALS
-    assert "refused 3 times in a row" in lines[-1] and "correct what it says above" in lines[-1]
+    assert lines.count("[a] up") == starts
+    assert (
+        f"exit code {refusal}" in lines[-1] and "not started again: correct what it says above" in lines[-1]
+    )
 
 
 def test_a_refusal_between_other_ends_counts_from_the_beginning(tmp_path: Path) -> None:
     count = (
         f"from pathlib import Path; p = Path({str(tmp_path / 'n')!r}); n = len(p.read_text()) if p.exists() else 0; "
-        "p.write_text('x' * (n + 1)); print('up'); raise SystemExit(75 if n % 3 == 2 else 2)"
+        "p.write_text('x' * (n + 1)); print('up'); raise SystemExit(75 if n % 3 == 2 else 69)"
     )
     code, lines = run_until([python("a", count, respawn=True)], "] up", count=9)
     assert code == 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from handiwork_ros.liveness.bond_events import Sample
 from handiwork_ros.node.name_claim import (
     DISCOVERY_S,
@@ -95,33 +98,60 @@ def sole(gid: bytes) -> NameClaim:
 
 def test_a_node_that_finds_an_older_one_too_late_yields_to_it() -> None:
     made = sole(LOW)
-    made.receive(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S, sent=20)
+    made.receive(replace(RUNNING, gid=HIGH, sole_for_s=500.0), DISCOVERY_S + YIELD_S)
     assert made.state is Claim.REFUSED
     assert "1234" in made.refusal
 
 
 def test_a_node_that_runs_stays_when_a_younger_one_appears() -> None:
     made = sole(HIGH)
-    assert "1234" in made.receive(replace(RUNNING, sequence=2), 1.0, sent=20)
+    assert "1234" in made.receive(replace(RUNNING, sole_for_s=0.2), 1.0)
     assert made.state is Claim.SOLE
+
+
+def test_one_that_was_stopped_stays_though_the_other_sent_more_messages_meanwhile() -> None:
+    stopped, second = sole(HIGH), claim(LOW)
+    second.settle(5.0)
+    stopped.receive(replace(RUNNING, sequence=40, sole_for_s=second.sole_for_s(5.5)), 5.6)
+    second.receive(replace(RUNNING, gid=HIGH, sequence=8, sole_for_s=stopped.sole_for_s(5.6)), 5.7)
+    assert (stopped.state, second.state) == (Claim.SOLE, Claim.REFUSED)
 
 
 def test_no_node_yields_while_the_other_still_searches_or_when_it_has_run_for_long() -> None:
     made = sole(LOW)
-    made.receive(replace(RUNNING, gid=HIGH, sequence=500, is_sole=False), 1.0, sent=20)
-    made.receive(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S + 0.1, sent=20)
+    made.receive(replace(RUNNING, gid=HIGH, sole_for_s=500.0, is_sole=False), 1.0)
+    made.receive(replace(RUNNING, gid=HIGH, sole_for_s=500.0), DISCOVERY_S + YIELD_S + 0.1)
     assert made.state is Claim.SOLE
 
 
 def test_of_two_that_found_the_name_free_together_the_lower_gid_stays() -> None:
     low, high = sole(LOW), sole(HIGH)
-    low.receive(replace(RUNNING, gid=HIGH, sequence=5), 1.0, sent=6)
-    high.receive(replace(RUNNING, gid=LOW, sequence=6), 1.0, sent=5)
+    low.receive(replace(RUNNING, gid=HIGH, sole_for_s=0.55), DISCOVERY_S + 0.5)
+    high.receive(replace(RUNNING, gid=LOW, sole_for_s=0.45), DISCOVERY_S + 0.5)
     assert (low.state, high.state) == (Claim.SOLE, Claim.REFUSED)
+
+
+@given(
+    ages=st.tuples(st.floats(0.0, 5.0), st.floats(0.0, 5.0)),
+    delays=st.lists(st.floats(0.0, 3.0), min_size=2, max_size=12),
+)
+def test_of_two_ages_and_for_any_delays_of_messages_one_stays(
+    ages: tuple[float, float], delays: list[float]
+) -> None:
+    now_s = 20.0
+    made = {gid: claim(gid) for gid in (LOW, HIGH)}
+    for node, age_s in zip(made.values(), ages, strict=True):
+        node.settle(now_s - age_s)
+    for index, delay_s in enumerate([*delays, 0.0, 0.0]):
+        reader, writer = ((LOW, HIGH), (HIGH, LOW))[index % 2]
+        if made[writer].state is Claim.SOLE:
+            age_s = max(0.0, made[writer].sole_for_s(now_s) - delay_s)
+            made[reader].receive(replace(RUNNING, gid=writer, sole_for_s=age_s), now_s)
+    assert sorted(node.state.value for node in made.values()) == ["refused", "sole"]
 
 
 def test_a_node_that_did_not_search_never_yields() -> None:
     made = claim(HIGH)
     made.settle()
-    made.receive(replace(RUNNING, sequence=500), 0.1)
+    made.receive(replace(RUNNING, sole_for_s=500.0), 0.1)
     assert made.state is Claim.SOLE
