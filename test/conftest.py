@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from handiwork_cli.processes.domain import Lease, lease_free_domain
+from handiwork_core.process.domain import Lease, lease_free_domain
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OVER_GRACE_S = 5.0

@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from handiwork_cli.processes.domain import lease_domain
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import (
@@ -33,6 +32,7 @@ from handiwork_core.model.world import (
     ShapeKind,
     WorldObject,
 )
+from handiwork_core.process.domain import lease_domain
 
 ROOT = Path(__file__).resolve().parents[2]
 OBJECTS, BINS, PERIODS = 50, 4, 50

@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from handiwork_cli.processes.domain import DOMAIN, lease_domain
 from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_core.process.domain import DOMAIN, lease_domain
 
 NAME = "skill_server"
 STATUS_PERIOD_S = 0.4

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_cli.processes.domain import DOMAIN, lease_domain
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.contracts.planning import Report
 from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.model.geometry import Array
+from handiwork_core.process.domain import DOMAIN, lease_domain
 from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.process.domain import DomainError
 
 from .commands.goals.connection import NoServerError
 from .launch_files.model import LaunchError
-from .processes.domain import DomainError
 
 COMMANDS = {
     "stack.demo": ("demo",),

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from handiwork_msgs.msg import NodeStatus
@@ -30,13 +31,20 @@ def start(nothing_left_over: None) -> Iterator[Callable[..., Peer]]:
     """Yield a function that starts managed nodes, which end with the test."""
     peers: list[Peer] = []
 
-    def begin(*options: str) -> Peer:
-        peers.append(Peer("named_node.py", *options))
+    def begin(*options: str, **environment: str) -> Peer:
+        peers.append(Peer("named_node.py", *options, **environment))
         return peers[-1]
 
     yield begin
     for peer in peers:
         peer.close()
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> str:
+    """Return the runtime folder of a user or machine that shares no leases."""
+    (tmp_path / "run").mkdir(mode=0o700)
+    return str(tmp_path / "run")
 
 
 @pytest.fixture
@@ -66,13 +74,33 @@ def test_the_second_is_refused_and_its_error_names_the_first(
     assert first.process.poll() is None
 
 
-def test_a_second_one_that_could_not_hear_the_first_yields_as_soon_as_it_does(
-    start: Callable[..., Peer],
-) -> None:
+def test_the_second_is_refused_while_the_first_is_stopped(start: Callable[..., Peer]) -> None:
     first = start()
     first.wait("active")
     first.signal(signal.SIGSTOP)
     second = start()
+    assert second.exit_code() == REFUSED
+    assert f"pid {first.process.pid}" in second.errors
+    first.signal(signal.SIGKILL)
+    start().wait("active")
+
+
+def test_a_second_one_of_another_user_is_refused(start: Callable[..., Peer], elsewhere: str) -> None:
+    first = start()
+    first.wait("active")
+    second = start(XDG_RUNTIME_DIR=elsewhere)
+    assert second.exit_code() == REFUSED
+    for part in (f"/{NAME}", f"pid {first.process.pid}", socket.gethostname(), "ROS_DOMAIN_ID"):
+        assert part in second.errors
+
+
+def test_a_second_one_that_discovers_the_first_too_late_yields(
+    start: Callable[..., Peer], elsewhere: str
+) -> None:
+    first = start()
+    first.wait("active")
+    first.signal(signal.SIGSTOP)
+    second = start(XDG_RUNTIME_DIR=elsewhere)
     second.wait("active")
     first.signal(signal.SIGCONT)
     assert second.exit_code() == REFUSED
@@ -130,8 +158,8 @@ def test_a_forged_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_res
             rogue.stop()
 
 
-def test_of_two_that_start_together_one_stays(start: Callable[..., Peer]) -> None:
-    both = [start(), start()]
+def test_of_two_that_start_together_one_stays(start: Callable[..., Peer], elsewhere: str) -> None:
+    both = [start(), start(XDG_RUNTIME_DIR=elsewhere)]
     until("an end", lambda: any(peer.process.poll() is not None for peer in both))
     ended = next(peer for peer in both if peer.process.poll() is not None)
     stays = next(peer for peer in both if peer is not ended)

@@ -20,7 +20,7 @@ EVENT_S = 60.0
 class Peer:
     """One process; ``errors`` is the content of its standard error."""
 
-    def __init__(self, script: str, *options: str) -> None:
+    def __init__(self, script: str, *options: str, **environment: str) -> None:
         self._lines: queue.Queue[str] = queue.Queue()
         self.errors = ""
         self.process = subprocess.Popen(
@@ -28,6 +28,7 @@ class Peer:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **environment},
         )
         self._readers = [
             threading.Thread(target=read, daemon=True) for read in (self._read, self._read_errors)

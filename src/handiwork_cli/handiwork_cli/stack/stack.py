@@ -12,14 +12,14 @@ from typing import Any
 from handiwork_cli.launch_files.evaluation import plan_processes
 from handiwork_cli.launch_files.model import node_names
 from handiwork_cli.launch_files.package_paths import share_of
-from handiwork_cli.processes.domain import (
+from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_core.process.domain import (
     DOMAIN,
     DomainError,
     lease_domain,
     lease_nodes,
 )
-from handiwork_cli.processes.process_runner import ProcessRunner
-from handiwork_cli.processes.ros_environment import with_ros_defaults
 
 NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
 SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}

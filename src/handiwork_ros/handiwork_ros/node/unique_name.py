@@ -13,6 +13,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.process.domain import DomainError, Lease, NameHeldError, lease_node
 from handiwork_ros.intake.topic_writers import UNKNOWN_NAME
 from handiwork_ros.liveness.bond import CANDIDATES
 from handiwork_ros.liveness.bond_events import Sample
@@ -74,6 +75,7 @@ class UniqueName:
         """
         self._node, self._gid, self._on_refusal = node, writer.gid, on_refusal
         self._unnamed_s: dict[bytes, float] = {}
+        self._lease: Lease | None = None
         self.claim = NameClaim(node.get_fully_qualified_name(), writer.gid, time.monotonic())
         receive = guard(node, self._on_status)
 
@@ -108,6 +110,7 @@ class UniqueName:
         if not _IS_REQUIRED.get():
             self.claim.settle()
             return
+        self._lease_name()
         executor = SingleThreadedExecutor(context=self._node.context)
         executor.add_node(self._node)
         published_s, delay = float("-inf"), SchedulingDelay(POLL_S, time.monotonic())
@@ -128,6 +131,18 @@ class UniqueName:
             executor.shutdown()
         if self.claim.state is Claim.REFUSED:
             raise self._refusal()
+
+    def _lease_name(self) -> None:
+        """Hold the name on this machine until the process ends, where discovery may be too slow."""
+        domain_id, name = self._node.context.get_domain_id(), self._node.get_fully_qualified_name()
+        try:
+            self._lease = lease_node(domain_id, name)
+        except NameHeldError as error:
+            raise NameTakenError(f"node {self._node.get_name()}", [str(error)]) from error
+        except DomainError as error:
+            self._node.get_logger().warning(
+                f"{error}; until then a second {name} is found by DDS alone, which takes longer"
+            )
 
     def _on_status(self, message: NodeStatus, info: Any) -> None:
         sample = sample_of(message, int(info["publication_sequence_number"]), int(info["source_timestamp"]))

@@ -17,9 +17,9 @@ from handiwork_cli.launch_files.model import (
     node_names,
 )
 from handiwork_cli.launch_files.package_paths import share_of
-from handiwork_cli.processes.domain import current_domain_id, lease_nodes
 from handiwork_cli.processes.process_runner import ProcessRunner
 from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_core.process.domain import current_domain_id, lease_nodes
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_cli.cli import main
-from handiwork_cli.launch_files.model import ProcessSpec, node_names
-from handiwork_cli.processes import domain
-from handiwork_cli.processes.domain import (
+from handiwork_core.process import domain
+from handiwork_core.process.domain import (
     DomainError,
+    NameHeldError,
     lease_domain,
     lease_free_domain,
+    lease_node,
     lease_nodes,
     runtime_folder,
 )
@@ -153,7 +153,7 @@ def test_a_run_may_launch_nodes_in_the_domain_that_it_leased(folder: Path) -> No
 
 @pytest.mark.processes
 def test_a_lease_ends_with_its_process(folder: Path) -> None:
-    code = "from handiwork_cli.processes.domain import lease_nodes; l = lease_nodes(7, ['/a']); print('held'); input()"
+    code = "from handiwork_core.process.domain import lease_nodes; l = lease_nodes(7, ['/a']); print('held'); input()"
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
@@ -166,20 +166,19 @@ def test_a_lease_ends_with_its_process(folder: Path) -> None:
     lease_nodes(7, ["/a"]).close()
 
 
-def test_names_of_nodes_carry_their_namespaces() -> None:
-    specs = [
-        ProcessSpec("skill_server", ("skill_server", "--ros-args")),
-        ProcessSpec("sim_bridge", ("sim_bridge", "--ros-args", "-r", "__ns:=/lab")),
-    ]
-    assert node_names(specs) == ("/skill_server", "/lab/sim_bridge")
-
-
-def test_a_second_launch_is_refused_before_anything_is_started(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", "142")
-    with lease_nodes(142, ["/skill_server"]):
-        assert main(["launch", "handiwork_bringup", "bringup.launch.xml"]) == 2
-    printed = capsys.readouterr()
-    assert str(os.getpid()) in printed.err
-    assert not printed.out
+@pytest.mark.processes
+def test_a_running_node_holds_its_name_beside_the_run_that_launched_it(folder: Path) -> None:
+    code = "from handiwork_core.process.domain import lease_node; l = lease_node(7, '/lab/a'); print('held'); input()"
+    with lease_nodes(7, ["/lab/a"]):
+        child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == b"held\n"
+            with pytest.raises(NameHeldError, match=f"as pid {child.pid} on "):
+                lease_node(7, "/lab/a")
+            lease_node(7, "/a").close()
+            lease_node(8, "/lab/a").close()
+        finally:
+            child.kill()
+            child.communicate()
+        lease_node(7, "/lab/a").close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import platform
 import stat
 import tempfile
 from collections.abc import Iterable
@@ -24,6 +25,10 @@ FILE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEX
 
 class DomainError(RuntimeError):
     """A domain or a node name in it is in use, or leases cannot be stored; the message says what to do."""
+
+
+class NameHeldError(DomainError):
+    """A live process on this machine is a node of this name."""
 
 
 class Lease:
@@ -102,7 +107,7 @@ def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
     lease, folder = Lease(domain_id), _open_folder()
     try:
         for name in sorted(set(full_names)):
-            file_name = f"domain_{domain_id}_{name.strip('/').replace('/', '.')}.lock"
+            file_name = f"{_name_file(domain_id, name)}.lock"
             file = _lock(folder, file_name, fcntl.LOCK_EX)
             if file is None:
                 lease.close()
@@ -117,6 +122,42 @@ def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
     finally:
         os.close(folder)
     return lease
+
+
+def lease_node(domain_id: int, full_name: str) -> Lease:
+    """Lease the name of a node for the process that is this node, beside the lease of the run that launched it.
+
+    Unlike discovery it finds another process of the name at once, however busy the machine is, and also one that is
+    stopped, but only one of this user on this machine.
+
+    Args:
+        domain_id: The domain.
+        full_name: Name of the node, with its namespace.
+
+    Raises:
+        NameHeldError: Another process holds it; the message names its process id.
+        DomainError: Leases cannot be stored.
+    """
+    lease, folder, file_name = (
+        Lease(domain_id),
+        _open_folder(),
+        f"{_name_file(domain_id, full_name)}.node.lock",
+    )
+    try:
+        file = _lock(folder, file_name, fcntl.LOCK_EX)
+        if file is None:
+            raise NameHeldError(
+                f"{full_name} runs already in this DDS domain as pid {_holder(folder, file_name)} on "
+                f"{platform.node()}; end that process, or start this one with another {DOMAIN} or namespace"
+            )
+        lease.add(file)
+    finally:
+        os.close(folder)
+    return lease
+
+
+def _name_file(domain_id: int, full_name: str) -> str:
+    return f"domain_{domain_id}_{full_name.strip('/').replace('/', '.')}"
 
 
 def current_domain_id() -> int:
