@@ -26,7 +26,7 @@ SILENT_SIGKILL_S = 2.0
 """The time from SIGTERM to SIGKILL for a silent process, s: one that is stopped reacts to SIGKILL only."""
 
 MOST_REFUSALS = {2: 1, 69: 3}
-"""By exit code, the refusals in a row after which a process is not started again: only a person can correct the reason.
+"""The refusals in a row, for each exit code, after which a process is not started again: only a person can help.
 
 2 is a bad configuration; 69 (EX_UNAVAILABLE of sysexits.h) a second node of its name, whose first one may just end.
 """
