@@ -33,7 +33,7 @@ test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
 	@.venv/bin/python -m pytest --numprocesses=auto --no-loadscope-reorder $(PYTEST_ARGS)
 
 test-fast: setup-dev ## run the tests that start no node and no process and take no seconds: two minutes on two cores
-	@.venv/bin/python -m pytest --numprocesses=auto -m "not slow and not processes" test/unit test/contracts $(PYTEST_ARGS)
+	@.venv/bin/python -m pytest --numprocesses=logical -m "not slow and not processes" test/unit test/contracts $(PYTEST_ARGS)
 
 soak: setup ## run N randomised episodes from SEED and print success rate and times
 	@.venv/bin/handiwork soak --episodes $(N) --seed $(SEED)

@@ -48,6 +48,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return one worker more than there are cores for ``--numprocesses=auto``: tests of nodes wait most of the time.
+
+    ``--numprocesses=logical`` means as many as cores.
+    """
+    return len(os.sched_getaffinity(0)) + (config.option.numprocesses == "auto")
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give parallel workers whole files, and one of them all that starts stacks, as two stacks starve each other.
 

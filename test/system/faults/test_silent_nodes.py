@@ -11,8 +11,8 @@ import pytest
 from support.stack.rig import Rig, wait_for
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1", "watchdog_s": "6"}
-LONGER_THAN_THE_LEASE_S = 4.8
-"""Fast DDS forgets a participant after 4 s of silence; less than the watchdog's limit."""
+STOPPED_S = 4.8
+"""Longer than a node's own limits of silence; less than the watchdog's limit."""
 
 
 def stop(rig: Rig, node: str) -> int:
@@ -34,12 +34,10 @@ def test_a_stopped_process_is_replaced_and_used_again(rig: Rig, node: str) -> No
     }
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.5])
-def test_a_server_starts_again_after_the_publisher_of_frames_was_stopped(rig: Rig, delay_s: float) -> None:
+def test_a_server_starts_again_after_the_publisher_of_frames_was_stopped(rig: Rig) -> None:
     stopped = stop(rig, "robot_description")
-    threading.Event().wait(LONGER_THAN_THE_LEASE_S)  # the fault under test: nothing else happens meanwhile
+    threading.Event().wait(STOPPED_S)  # the fault under test: nothing else happens meanwhile
     os.kill(stopped, signal.SIGCONT)
-    threading.Event().wait(delay_s)
     old = rig.client.signs.pid("skill_server")
     assert old is not None
     os.kill(old, signal.SIGKILL)

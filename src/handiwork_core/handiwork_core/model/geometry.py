@@ -132,7 +132,7 @@ class Rotation:
     @classmethod
     def identity(cls) -> Rotation:
         """Return the identity."""
-        return cls.from_wxyz((1.0, 0.0, 0.0, 0.0))
+        return _NO_TURN
 
     @property
     def xyzw(self) -> Array:
@@ -199,14 +199,14 @@ class Pose:
             ValueError: The translation is not three finite numbers.
         """
         p = frozen(translation_m)
-        if p.shape != (3,) or not np.isfinite(p).all():
+        if p.shape != (3,) or not all(map(math.isfinite, p.tolist())):
             raise ValueError(f"a position has three finite numbers, not {np.asarray(translation_m).tolist()}")
-        return cls(rotation or Rotation.identity(), p)
+        return cls(rotation or _NO_TURN, p)
 
     @classmethod
     def identity(cls) -> Pose:
         """Return the identity."""
-        return cls.of((0.0, 0.0, 0.0))
+        return _NO_MOTION
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Pose:
@@ -272,3 +272,7 @@ class Pose:
         """
         gap_m, turn_rad = self.distance_to(other)
         return gap_m <= within_m and turn_rad <= within_rad
+
+
+_NO_TURN = Rotation.from_wxyz((1.0, 0.0, 0.0, 0.0))
+_NO_MOTION = Pose.of((0.0, 0.0, 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,7 @@ AXES: Mapping[str, tuple[float, float, float]] = {
 }
 
 
+@cache
 def gantry() -> Robot:
     """Return the robot ``gantry`` with arm ``arm``, hand link ``hand``, and fingers that open 0 to 80 mm."""
     joints = {}

@@ -159,10 +159,13 @@ class SkillContract(ABC, Generic[P]):
     def test_stop_at_every_port_call(self, reason: Code) -> None:
         """The run ends with the right code and the arm at rest; no motion follows.
 
+        The reasons take turns, so that each call is tried once.
+
         Args:
             reason: Reason of the stop.
         """
-        for i in range(self._count()):
+        count = self._count()
+        for i in range(REASONS.index(reason) % count, count, len(REASONS)):
             fakes = self.fakes()
             fakes.cell.before = _at(fakes, i, lambda f=fakes: f.context.token.set(reason))  # type: ignore[misc]
             outcome = self.go(fakes)
