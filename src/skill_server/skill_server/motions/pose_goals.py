@@ -18,7 +18,7 @@ from handiwork_core.robot.tool_frames import ee_T_tool, tool_names
 from skill_server.params import checks
 from skill_server.state import gripper_state
 from skill_server.state.frame_lookup import BASE, WORLD, frame_now
-from skill_server.tool_paths.waypoints import Leg, Travel, Waypoint, check_motion, travels
+from skill_server.tool_paths.waypoints import MOST_WAYPOINTS, Leg, Travel, Waypoint, check_motion, travels
 
 from . import arm_motions
 
@@ -129,6 +129,9 @@ def check_waypoints(waypoints: Sequence[Waypoint]) -> Outcome:
     Returns:
         OK, or the faults.
     """
+    if len(waypoints) > MOST_WAYPOINTS:
+        text = f"waypoints has {len(waypoints)} entries; at most {MOST_WAYPOINTS} are taken, split the goal"
+        return checks.fault(Code.BAD_GOAL, "waypoints", text)
     return checks.all_faults(_check_waypoint(f"waypoints[{i}].", point) for i, point in enumerate(waypoints))
 
 

@@ -16,6 +16,8 @@ SHORTEST_M = 1e-4
 """Points that are nearer to one another than this are the same point of a curve."""
 LEAST_BEND = 1e-3
 """Least sine of the angle between two chords of a circle; points with less are on one line."""
+MOST_RADIUS_M = 5.0
+"""Largest radius of a circle; points of a larger one are nearly on a line."""
 SAME_RADIUS = 0.01
 """Largest difference of the distances of start and goal from a center, as a share of the radius."""
 
@@ -186,6 +188,10 @@ def arc_through(start: Pose, interim: Array, end: Pose, field: str) -> Arc:
     center = start.translation_m + ((a @ a) * np.cross(b, normal) + (b @ b) * np.cross(normal, a)) / (
         2.0 * square
     )
+    radius = float(np.linalg.norm(start.translation_m - center))
+    if radius > MOST_RADIUS_M:
+        text = f"the circle through {_shown(interim)} has a radius of {radius:.1f} m, more than {MOST_RADIUS_M:g} m"
+        raise PathRefused(field, f"{text}; move the interim point, or use lin")
     axis: Array = np.asarray(normal / math.sqrt(square), dtype=np.float64)
     return Arc(
         start, end, center, axis, _angle(start.translation_m - center, end.translation_m - center, axis)

@@ -12,13 +12,16 @@ from skill_server.params import checks
 
 from .blends import rounded
 from .sampling import sampled
-from .segments import Line, Segment, arc_about, arc_through
+from .segments import Line, PathRefused, Segment, arc_about, arc_through
 
 PTP, LIN, CIRC = "ptp", "lin", "circ"
 MOTIONS = (PTP, LIN, CIRC)
 """Kinds of motions, with the names of Pilz's planner in MoveIt: free, on a straight line, on an arc of a circle."""
 LEAST_RADIUS_M, MOST_RADIUS_M = 0.01, 1.0
 """Range of blend radii. A curve is off its corner by at most 0.8 radii, and the planner follows it within 2 mm."""
+LONGEST_M = 50.0
+"""Longest curve of one goal, for which a client must not keep the server busy."""
+MOST_WAYPOINTS = 100
 Row = tuple[float, float, float]
 
 
@@ -98,16 +101,20 @@ def travels(start: Pose, legs: Sequence[Leg]) -> tuple[Travel, ...]:
         The motions, in order.
 
     Raises:
-        PathRefused: Points of an arc do not make one, or blends overlap.
+        PathRefused: Points of an arc do not make one, blends overlap, or the curve is too long.
     """
     made: list[Travel] = []
-    here, segments, begun = start, list[Segment](), 0
+    here, segments, begun, length_m = start, list[Segment](), 0, 0.0
     for i, leg in enumerate(legs):
         if leg.motion == PTP:
             made.append(Travel((leg.goal,), True, i, i))
         else:
             begun = begun if segments else i
             segments.append(_segment(here, leg))
+            length_m += segments[-1].length_m
+            if length_m > LONGEST_M:
+                text = f"the curve to motion {i + 1} is {length_m:.1f} m long, more than {LONGEST_M:g} m; split it"
+                raise PathRefused(leg.arc_field, text)
             if leg.blend_m == 0.0 or i == len(legs) - 1:
                 blended = legs[begun:i]
                 fields = [one.blend_field for one in blended]

@@ -70,6 +70,7 @@ def test_a_line_and_an_arc_turn_evenly_on_the_shorter_side() -> None:
     ("interim", "goal", "words"),
     [
         ((0.5, 0.0, 0.0), (1.0, 0.0, 0.0), "on one line"),
+        ((0.5, 0.01, 0.0), (1.0, 0.0, 0.0), "has a radius of 12.5 m, more than 5 m"),
         ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0), "the interim point and the goal of the circle are 0.00 mm apart"),
         ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), "the start and the interim point"),
         ((0.5, 0.5, 0.0), (0.0, 0.0, 0.0), "the start and the goal"),

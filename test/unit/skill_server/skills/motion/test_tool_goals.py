@@ -160,6 +160,7 @@ WAY: dict[str, Any] = {"position": [0.3, 0.1, 0.4]}
         ({"waypoints": [{**WAY, "motion": "arc"}]}, "waypoints[0].motion", "'circ'"),
         ({"waypoints": [{"position": [9, 0, 0]}]}, "waypoints[0].position[0]", "use -5 to 5 m"),
         ({"motion": "lin", "interp_nums": 3}, "interp_nums", "leave it out, and write motion lin"),
+        ({"waypoints": [WAY] * 101}, "waypoints", "has 101 entries; at most 100 are taken"),
         ({"tool": "left_fingr"}, "tool", "no link, tool frame or object; use one of ['hand', 'tcp', 'tray']"),
         ({"tool": "left_finger"}, "tool", "moves against the hand by joint"),
         ({"tool": "tray", "position_constraint": "object"}, "tool", "leave tool empty"),
@@ -201,6 +202,10 @@ def test_overlapping_blends_and_points_on_a_line_end_the_goal_before_anything_mo
     outcome = run_skill(Move(), move(delta_trans=[[0.2, 0, 0]], interim=[[0.1, 0, 0]]), f.context).outcome
     assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "interim[0]")
     assert "are on one line; move the interim point, or use lin" in outcome.message
+    far = [[2.0 * (-1) ** i, 0, 0] for i in range(20)]
+    outcome = run_skill(Move(), move(delta_trans=far, blend_radii=[0.0] * 19), f.context).outcome
+    assert outcome.code is Code.BAD_GOAL
+    assert "the curve to motion 14 is 54.0 m long, more than 50 m; split it" in outcome.message
     assert f.arm.followed == 0
 
 
