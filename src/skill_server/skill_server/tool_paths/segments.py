@@ -92,12 +92,20 @@ class Line:
         return float(np.linalg.norm(self.end.translation_m - self.start.translation_m))
 
     def pose(self, share: float) -> Pose:
-        """See ``Segment``."""
+        """See ``Segment``.
+
+        Args:
+            share: 0 to 1.
+        """
         shift = self.end.translation_m - self.start.translation_m
         return Pose.of(self.start.translation_m + share * shift, slerp(self.start, self.end, share))
 
     def share_within(self, radius_m: float) -> float:
-        """See ``Segment``."""
+        """See ``Segment``.
+
+        Args:
+            radius_m: Radius of the ball around the end, m.
+        """
         return radius_m / max(self.length_m, 1e-12)
 
 
@@ -130,14 +138,22 @@ class Arc:
         return self.radius_m * self.angle_rad
 
     def pose(self, share: float) -> Pose:
-        """See ``Segment``."""
+        """See ``Segment``.
+
+        Args:
+            share: 0 to 1.
+        """
         turn = Rotation.from_axis_angle(self.axis, share * self.angle_rad).matrix()
         point = self.center + turn @ (self.start.translation_m - self.center)
         # The center is computed: the end is taken as it was given.
         return Pose.of(self.end.translation_m if share == 1.0 else point, slerp(self.start, self.end, share))
 
     def share_within(self, radius_m: float) -> float:
-        """See ``Segment``; a chord of length c belongs to the angle 2 asin(c / 2 r)."""
+        """See ``Segment``; a chord of length c belongs to the angle 2 asin(c / 2 r).
+
+        Args:
+            radius_m: Radius of the ball around the end, m.
+        """
         half = radius_m / (2.0 * self.radius_m)
         return 2.0 * math.asin(half) / self.angle_rad if half < 1.0 else math.inf
 
