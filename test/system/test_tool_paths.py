@@ -15,7 +15,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.clients.skill_client import SkillReport
-from handiwork_ros.rclpy_support.qos import TF
+from handiwork_ros.rclpy_support.qos import TF, TF_STATIC
 from support.paths import ROBOTS
 from support.stack.rig import JointSample, Rig, wait_for
 from tf2_msgs.msg import TFMessage
@@ -144,6 +144,20 @@ def test_a_pose_is_relative_to_an_object_and_to_a_moving_frame_of_tf(rig: Rig, n
     assert (outcome.code, outcome.field_name) == (Code.UNKNOWN_FRAME, "frame")
     assert "did you mean 'camera'" in outcome.message
     assert rig.joints.greatest_change() < STILL
+
+
+def test_a_pose_is_relative_to_a_camera_that_the_hand_carries(rig: Rig, names: list[str]) -> None:
+    good(rig, **pose_of(B))
+    mount = TransformStamped(child_frame_id="wrist_camera")
+    mount.header.frame_id = "fr3/fr3_hand"
+    mount.transform.translation.x, mount.transform.translation.z = 0.05, 0.1034
+    publisher = rig.client.node.create_publisher(TFMessage, "/tf_static", TF_STATIC)
+    publisher.publish(TFMessage(transforms=[mount]))
+    hand = link_poses(ROBOT, dict(zip(names, rig.joints.over(0.5)[-1].positions, strict=True)))["fr3_hand"]
+    good(rig, position=[0.05, 0.1, 0.02], frame="wrist_camera", motion="lin")
+    _, points = measured([rig.joints.next()], names)
+    assert points[0] == pytest.approx(hand.apply((0.1, 0.1, 0.1034 + 0.02)), abs=0.005)
+    rig.client.node.destroy_publisher(publisher)
 
 
 def test_bad_curves_are_refused_by_their_field_and_nothing_moves(rig: Rig) -> None:

@@ -10,7 +10,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry_pose
-from skill_server.state.frame_lookup import frame_now, frame_used
+from skill_server.state.frame_lookup import forget_frames, frame_used
 
 from .execution.test_executor import made, move_cube
 
@@ -35,7 +35,8 @@ class Transforms:
 
 
 def seen(f: Fakes, name: str) -> Pose:
-    return frame_now(name, "frame", f.context, f.context.world.snapshot())
+    forget_frames(f.context)
+    return frame_used(name, "frame", f.context, f.context.world.snapshot())
 
 
 def test_every_kind_of_frame_is_found() -> None:

@@ -17,7 +17,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.robot.tool_frames import ee_T_tool, tool_names
 from skill_server.params import checks
 from skill_server.state import gripper_state
-from skill_server.state.frame_lookup import BASE, WORLD, frame_now
+from skill_server.state.frame_lookup import BASE, WORLD, frame_used
 from skill_server.tool_paths.waypoints import MOST_WAYPOINTS, Leg, Travel, Waypoint, check_motion, travels
 
 from . import arm_motions
@@ -172,10 +172,10 @@ def legs_of(
     made = []
     for i, point in enumerate(waypoints):
         prefix, name = f"waypoints[{i}].", point.frame or frame
-        place = frame_now(name, f"{prefix}frame" if point.frame else "frame", context, world)
+        place = frame_used(name, f"{prefix}frame" if point.frame else "frame", context, world)
         turn = rotation_of(point.euler, point.quaternion)
         if turn is not None:
-            turn = frame_now(orientation_frame(name), f"{prefix}frame", context, world).rotation @ turn
+            turn = frame_used(orientation_frame(name), f"{prefix}frame", context, world).rotation @ turn
         made.append(
             Leg(
                 point.motion,

@@ -69,8 +69,19 @@ class KnownFrames:
         return {f"{self.robot.name}/{link}": link for link in self.robot.links}
 
 
-def frame_now(name: str, field: str, context: Context, world: World) -> Pose:
-    """Return the pose of a frame at the time of planning, and record it for the judgement of success.
+def forget_frames(context: Context) -> None:
+    """Have the frames of a goal evaluated again, because its motion is planned again.
+
+    Args:
+        context: Context of the run.
+    """
+    context.frames_used.clear()
+
+
+def frame_used(name: str, field: str, context: Context, world: World) -> Pose:
+    """Return the pose that a frame had when it was first asked for since ``forget_frames``.
+
+    So all points of a goal refer to one pose of a moving frame, and success is judged by this pose.
 
     Args:
         name: Name of the frame; ``base`` is the arm's base.
@@ -84,28 +95,9 @@ def frame_now(name: str, field: str, context: Context, world: World) -> Pose:
     Raises:
         StepFailed: The frame is not known, or its newest transform is too old.
     """
-    context.frames_used[name] = _evaluated(name, field, context, world)
+    if name not in context.frames_used:
+        context.frames_used[name] = _evaluated(name, field, context, world)
     return context.frames_used[name]
-
-
-def frame_used(name: str, field: str, context: Context, world: World) -> Pose:
-    """Return the pose that a frame had when the last motion of this run was planned, or has now.
-
-    Args:
-        name: Name of the frame.
-        field: Field of the goal that names it.
-        context: Context of the run.
-        world: Snapshot of the world, for a frame that was not used yet.
-
-    Returns:
-        world_T_frame.
-
-    Raises:
-        StepFailed: See ``frame_now``.
-    """
-    return (
-        context.frames_used[name] if name in context.frames_used else frame_now(name, field, context, world)
-    )
 
 
 def _evaluated(name: str, field: str, context: Context, world: World) -> Pose:

@@ -20,7 +20,7 @@ from skill_server.motions import arm_motions, pose_goals
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.params import checks
 from skill_server.params.recovery import CandidateTest
-from skill_server.state.frame_lookup import frame_now, frame_used
+from skill_server.state.frame_lookup import forget_frames, frame_used
 from skill_server.tool_paths.waypoints import PTP, Leg, Waypoint, check_blends, check_motion
 
 N_SAMPLES = 32
@@ -120,6 +120,7 @@ class GotoPose(Skill[GotoPoseParams]):
     def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
         """Choose the first orientation whose pose can be reached."""
         world = context.world.snapshot()
+        forget_frames(context)
         if params.is_path:
             return self._along(params, context, world)
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
@@ -140,7 +141,7 @@ class GotoPose(Skill[GotoPoseParams]):
         found = arm_motions.reachable(
             [(pose,) for pose in _targets(params, context, world)], params, context, world
         )
-        place = frame_now(params.frame, "frame", context, world)
+        place = frame_used(params.frame, "frame", context, world)
         kept = (arm_motions.hand(context, world) @ tool).rotation
         goal = Leg(
             params.motion,
@@ -241,8 +242,8 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
         turns = [arm_motions.hand(context, world).rotation]
         if turn is not None:
             name = pose_goals.orientation_frame(params.frame)
-            turns = [frame_now(name, "frame", context, world).rotation @ turn @ tool.rotation.inverse()]
-    point, poses = frame_now(params.frame, "frame", context, world).apply(params.position), []
+            turns = [frame_used(name, "frame", context, world).rotation @ turn @ tool.rotation.inverse()]
+    point, poses = frame_used(params.frame, "frame", context, world).apply(params.position), []
     for one in turns:
         pose = arm_motions.noisy(Pose.of(point, one), params.max_noise_m, params.max_noise_deg, context.rng)
         subject = grip if params.position_constraint == "object" and grip is not None else tool

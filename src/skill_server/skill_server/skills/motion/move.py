@@ -16,7 +16,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions, pose_goals
 from skill_server.params import checks
-from skill_server.state.frame_lookup import BASE, frame_now, frame_used
+from skill_server.state.frame_lookup import BASE, forget_frames, frame_used
 from skill_server.tool_paths.waypoints import CIRC, LIN, Leg, check_blends
 
 
@@ -85,7 +85,7 @@ class Move(Skill[MoveParams]):
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
         """Make a waypoint for each offset."""
         world = context.world.snapshot()
-        frame_now(params.frame, "frame", context, world)
+        forget_frames(context)
         way, same = self._way(params, context, world), arm_motions.neutral(params, context, world)
         if params.interim or params.blend_radii:
             legs = self._legs(params, context, world)

@@ -116,6 +116,31 @@ def test_a_curve_joins_lines_and_an_arc_and_stops_only_where_nothing_is_blended(
     assert [type(plan.goal) for plan in f.planner.plans] == [PathGoal, PathGoal]
 
 
+def test_all_points_of_a_goal_refer_to_one_pose_of_a_moving_frame() -> None:
+    f = made()
+
+    class Conveyed:
+        """A frame that moves between any two lookups."""
+
+        count = 0
+
+        def lookup(self, target: str, source: str, field: str = "") -> Pose:
+            self.count += 1
+            return Pose.of((0.1 * self.count, 0.0, 0.3))
+
+        def known(self) -> list[str]:
+            return ["plate"]
+
+    f.context.frames = Conveyed()
+    circle = {"motion": "circ", "center": [0.1, 0.1, 0.2], "position": [0.1, 0.2, 0.2]}
+    goal = goto(frame="plate", **circle, waypoints=[{"position": [0.2, 0.1, 0.2], "motion": "ptp"}])
+    for shift in (0.1, 0.2):
+        free, arc = moves(f, goal)
+        assert free.world_T_ee is not None
+        assert free.world_T_ee.translation_m == pytest.approx([shift + 0.2, 0.1, 0.5])
+        assert np.linalg.norm(points(arc) - [shift + 0.1, 0.1, 0.5], axis=1) == pytest.approx(0.1)
+
+
 def test_a_free_motion_goes_to_the_configuration_from_which_the_curve_was_judged() -> None:
     f = made()
     goal = goto(motion="lin", waypoints=[{"position": [0.3, 0.1, 0.4], "motion": "ptp"}])
