@@ -27,6 +27,7 @@ from skill_server.skills.pick_place.flip import Flip, FlipParams
 from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
+from skill_server.tool_paths.waypoints import Waypoint
 
 from . import test_mobile_skills, test_part_skills, test_skills
 
@@ -66,6 +67,21 @@ TestApproachRotate = suite(
     carries=True,
 )
 TestGotoPose = suite(GotoPose, GotoPoseParams(position=(0.4, 0.2, 0.5), max_noise_m=0.01, max_noise_deg=3.0))
+TestGotoPoseOnACurve = suite(
+    GotoPose,
+    GotoPoseParams(
+        position=(0.0, 0.1, 0.5),
+        frame="tray",
+        tool="tcp",
+        motion="circ",
+        interim=(0.05, 0.1, 0.45),
+        waypoints=(
+            Waypoint(position=(0.3, 0.0, 0.5), frame="base", motion="ptp"),
+            Waypoint(position=(0.1, 0.0, 0.5), blend_radius=0.03),
+            Waypoint(position=(0.1, 0.1, 0.5)),
+        ),
+    ),
+)
 TestGotoPoseWithObject = suite(
     GotoPose,
     GotoPoseParams(position=(0.4, 0.2, 0.5), position_constraint="object", interp_nums=3),
@@ -87,6 +103,9 @@ TestJointCtrl = suite(
     JointCtrl, JointCtrlParams(ctrl_list=(("rail_x", 0.1, "delta"), (3, 30.0, "abs")), gripper_state=-1)
 )
 TestMove = suite(Move, MoveParams(delta_trans=((0.0, 0.0, 0.1), (0.05, 0.0, 0.1))))
+TestMoveOnACurve = suite(
+    Move, MoveParams(delta_trans=((0.0, 0.0, 0.1), (0.1, 0.0, 0.1)), blend_radii=(0.02,), frame="tray")
+)
 TestMoveOver = suite(
     Move,
     MoveParams(object="cube", target="tray", straight=False, hold_vec_weight=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),

@@ -24,8 +24,8 @@ _HOMES = {
     "handiwork_core.model.outcome": "BodyPair Code Outcome",
     "handiwork_core.contracts.planning": (
         "Attachment Candidate CandidateVerdict CandidatesRequest CandidatesResult Capability Engine Goal "
-        "IkRequest IkResult JointGoals OtherArm PathRest PlanRequest PlanResult PoseGoals Report "
-        "SceneQuery ShouldStop StraightGoal Verdict"
+        "IkRequest IkResult JointGoals OtherArm PathGoal PathRest PlanRequest PlanResult PoseGoals "
+        "Report SceneQuery ShouldStop StraightGoal Verdict"
     ),
     "handiwork_core.contracts.predicate": "Evidence Finding LatchedPredicate Predicate Truth",
     "handiwork_core.robot.robot": "ArmSpec GripperSpec Robot",

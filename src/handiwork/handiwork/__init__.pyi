@@ -38,6 +38,7 @@ from handiwork_core.contracts.planning import IkRequest as IkRequest
 from handiwork_core.contracts.planning import IkResult as IkResult
 from handiwork_core.contracts.planning import JointGoals as JointGoals
 from handiwork_core.contracts.planning import OtherArm as OtherArm
+from handiwork_core.contracts.planning import PathGoal as PathGoal
 from handiwork_core.contracts.planning import PathRest as PathRest
 from handiwork_core.contracts.planning import PlanRequest as PlanRequest
 from handiwork_core.contracts.planning import PlanResult as PlanResult

@@ -1,6 +1,8 @@
-"""Straight tool motions."""
+"""Tool motions along straight lines, and along curves that are given by many poses."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -64,6 +66,40 @@ def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, 
         text = f"{gone}, where {pair.a} would hit {pair.b}; clear the way or start from another posture"
         raise Failed(Code.PATH_BLOCKED, text, blocking=pair)
     raise _failure(query, arm, path[rows], state, gone, error)
+
+
+def track_along(
+    query: Query, arm: ArmSpec, q: Array, poses: Sequence[Pose], deviation_m: float, deadline: Deadline
+) -> Array:
+    """Return the joint path along the straight tool lines from pose to pose.
+
+    Args:
+        query: Robot, scene and margins.
+        arm: The arm that moves.
+        q: Start configuration, (n,), rad or m.
+        poses: world_T_ee at the end of each line.
+        deviation_m: Largest distance of the tool from a line, m.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        Joint positions (k, n), rad or m; row 0 is ``q``.
+
+    Raises:
+        Failed: See ``track``; names the pose before which the path stops.
+    """
+    rows = [np.asarray(q)[None]]
+    for i, pose in enumerate(poses, 1):
+        try:
+            rows.append(track(query, arm, rows[-1][-1], pose, deviation_m, deadline)[1:])
+        except Failed as failed:  # noqa: PERF203 - the loop ends with it
+            found = failed.outcome
+            raise Failed(
+                found.code,
+                f"before pose {i} of {len(poses)} of the path: {found.message}",
+                blocking=found.blocking,
+                errors=(found.position_error_m, found.angle_error_rad),
+            ) from failed
+    return np.concatenate(rows)
 
 
 def _failure(query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error: Array) -> Failed:

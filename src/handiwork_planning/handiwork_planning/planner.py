@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from handiwork_core.contracts.planning import (
     JointGoals,
+    PathGoal,
     PlanRequest,
     PoseGoals,
     SceneQuery,
@@ -15,9 +18,9 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
 
-from .cartesian_motion import track
+from .cartesian_motion import track, track_along
 from .constraints.constrained_motion import plan_held
-from .postprocessing import timed_free, timed_straight
+from .postprocessing import timed_free, timed_line, tool_points
 from .scene.query import Query, Reader
 from .scene.scene import CollisionScene
 from .search.goal_search import find_pose
@@ -91,10 +94,15 @@ class Core:
             return timed_free(path.points, query, limits, arm.joint_names, deadline), path.goal
         start, query = checked_start(arm, query, request.start_q)
         deadline.poll()
+        if held and isinstance(request.goal, PathGoal):
+            text = "hold_vec_weight does not apply to a path, whose poses say what is kept; leave it out"
+            raise Failed(Code.UNSUPPORTED, text)
         if held:
             return self._held(request, arm, query, start, deadline)
         if isinstance(request.goal, StraightGoal):
             return self._straight(request, arm, query, start, request.goal, deadline), 0
+        if isinstance(request.goal, PathGoal):
+            return self._along(request, arm, query, start, request.goal, deadline), 0
         assert isinstance(request.goal, PoseGoals)
         path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
@@ -111,7 +119,22 @@ class Core:
     ) -> Trajectory:
         path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-        return timed_straight(path, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
+        line = tool_points(path[[0, -1]], query)
+        return timed_line(path, line, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
+
+    def _along(
+        self,
+        request: PlanRequest,
+        arm: ArmSpec,
+        query: Query,
+        start: Array,
+        goal: PathGoal,
+        deadline: Deadline,
+    ) -> Trajectory:
+        path = track_along(query, arm, start, goal.world_T_ee, goal.max_deviation_m, deadline)
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        line = np.array([tool_points(start[None], query)[0], *(p.translation_m for p in goal.world_T_ee)])
+        return timed_line(path, line, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
 
     def _held(
         self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, deadline: Deadline

@@ -38,6 +38,10 @@ must not refuse it.
 """
 
 
+MOST_PAIRS = 100_000
+"""Pairs of a sample and a part of a line that are compared at once, which bounds the memory."""
+
+
 def timed_free(
     path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
@@ -80,13 +84,20 @@ def timed_free(
     )
 
 
-def timed_straight(
-    path: Array, deviation_m: float, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
+def timed_line(
+    path: Array,
+    line: Array,
+    deviation_m: float,
+    query: Query,
+    limits: Limits,
+    names: tuple[str, ...],
+    deadline: Deadline,
 ) -> Trajectory:
     """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing.
 
     Args:
         path: Way points, (k, n), rad or m.
+        line: Points of the tool's line in the world, (m, 3), straight between them, m.
         deviation_m: Largest distance of the tool from the line, m.
         query: Robot, scene and margins.
         limits: Limits of velocity, acceleration and jerk.
@@ -101,7 +112,8 @@ def timed_straight(
     while pace > 0.02:
         deadline.poll()
         samples = parameterise(path, limits, pace)
-        if line_deviation(samples.q, query) <= deviation_m and _first_blocked(samples.q, relaxed, hit) < 0:
+        off_m = line_deviation(tool_points(samples.q, query), line)
+        if off_m <= deviation_m and _first_blocked(samples.q, relaxed, hit) < 0:
             return sample(samples, names)
         pace *= 0.6
     raise Failed(
@@ -109,8 +121,8 @@ def timed_straight(
     )
 
 
-def line_deviation(path: Array, query: Query) -> float:
-    """Return the largest distance of the tool from the segment between its first and last place, m.
+def tool_points(path: Array, query: Query) -> Array:
+    """Return the places of the tool in the world, (k, 3), m.
 
     Args:
         path: Configurations, (k, n), rad or m.
@@ -118,10 +130,25 @@ def line_deviation(path: Array, query: Query) -> float:
     """
     poses = np.empty((len(path), 12))
     tool_poses(np.ascontiguousarray(path), query.robot, poses)
-    p = poses[:, 9:]
-    line = p[-1] - p[0]
-    share = np.clip((p - p[0]) @ line / max(float(line @ line), 1e-12), 0.0, 1.0)
-    return float(np.linalg.norm(p - p[0] - share[:, None] * line, axis=1).max())
+    return poses[:, 9:]
+
+
+def line_deviation(points: Array, line: Array) -> float:
+    """Return the largest distance of points from a line of straight parts, m.
+
+    Args:
+        points: Points, (k, 3), m.
+        line: Points of the line, (m, 3), m >= 2, m.
+    """
+    start, along = line[:-1], np.diff(line, axis=0)
+    square = np.maximum((along * along).sum(axis=1), 1e-12)
+    worst = 0.0
+    for some in np.array_split(points, 1 + len(points) * len(line) // MOST_PAIRS):
+        gap = some[:, None] - start
+        share = np.clip((gap * along).sum(axis=2) / square, 0.0, 1.0)
+        off = np.linalg.norm(gap - share[..., None] * along, axis=2)
+        worst = max(worst, float(off.min(axis=1).max(initial=0.0)))
+    return worst
 
 
 def _first_blocked(q: Array, query: Query, hit: Ints) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from handiwork_core.contracts.skill import Context, Skill, Token
 from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
-from handiwork_core.robot.robot import Robot
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot, ToolFrame
 from sim_bridge.mujoco.simulation import CONTROL_S
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.params.parsing import parameters_from_yaml
@@ -98,6 +100,25 @@ def test_with_an_object_in_the_hand(robot: Robot, engine: Any) -> None:
     assert bench.pose("cube").translation_m[:2] == pytest.approx(
         bench.pose("bin").translation_m[:2], abs=0.11
     )
+
+
+def test_what_is_held_and_a_tool_frame_of_the_robot_follow_curves(robot: Robot, engine: Any) -> None:
+    camera = ToolFrame("fr3_link8", Pose.of((0.06, 0.0, 0.03)))
+    bench = Bench(replace(robot, tool_frames={"camera": camera}), engine, "tabletop")
+    bench.good("pick", "{objects: [cube]}")
+    corner = "{position: [0.5, -0.1, 0.3], blend_radius: 0.05}"
+    bench.good(
+        "goto_pose",
+        f"{{position: [0.5, -0.25, 0.3], frame: world, tool: cube, motion: lin, waypoints: [{corner}]}}",
+    )
+    assert bench.pose("cube").translation_m == pytest.approx([0.5, -0.25, 0.3], abs=0.015)
+    bench.good("goto_pose", "{position: [0.0, 0.0, 0.35], frame: bin, tool: camera}")
+    q = bench.cell.snapshot().joints.position
+    poses = link_poses(robot, q)
+    seen = bench.cell.world_T_base() @ poses["fr3_link8"] @ camera.link_T_tool
+    wanted = bench.pose("bin").apply((0.0, 0.0, 0.35))
+    assert seen.translation_m == pytest.approx(wanted, abs=0.006)
+    bench.good("goto_pose", "{position: [0.5, -0.1, 0.3], tool: cube, frame: world, gripper_state: 1}")
 
 
 def test_ways_to_pick(robot: Robot, engine: Any) -> None:

@@ -22,6 +22,7 @@ class Motion(Enum):
 
     FREE = "free"
     STRAIGHT = "straight"
+    PATH = "path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class Command:
         speed: Share of the full speed of the move.
         planned: A motion to ``q`` found when the candidate was chosen; it is used if the arm is still at its start,
             and validated like any other.
+        path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
     """
 
     stage: str
@@ -195,3 +197,4 @@ class Command:
     dwell_s: float = 0.0
     speed: float = 1.0
     planned: Trajectory | None = None
+    path: tuple[Pose, ...] = ()

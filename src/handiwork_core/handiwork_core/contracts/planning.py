@@ -97,7 +97,18 @@ class StraightGoal:
     max_deviation_m: float = 0.002
 
 
-Goal = PoseGoals | JointGoals | StraightGoal
+@dataclass(frozen=True, slots=True, eq=False)
+class PathGoal:
+    """Move the EE from its pose through these poses without a stop: a curve that is given by many poses.
+
+    Between two poses it moves on a straight line and turns evenly; the deviation from these lines is bounded.
+    """
+
+    world_T_ee: tuple[Pose, ...]
+    max_deviation_m: float = 0.002
+
+
+Goal = PoseGoals | JointGoals | StraightGoal | PathGoal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,6 +283,7 @@ class Capability(Enum):
     POSE_GOALS = "pose_goals"
     JOINT_GOALS = "joint_goals"
     STRAIGHT = "straight"
+    PATH = "path"
     HOLD_VEC_WEIGHT = "hold_vec_weight"
     ATTACHED = "attached"
     OTHER_ARMS = "other_arms"

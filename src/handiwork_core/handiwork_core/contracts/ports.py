@@ -137,6 +137,30 @@ class WorldSource(Protocol):
         ...
 
 
+class FrameSource(Protocol):
+    """A source of transforms between frames by their names. Safe from any thread; never waits."""
+
+    def lookup(self, target: str, source: str, field: str = "") -> Pose:
+        """Return the newest pose of a frame in another one.
+
+        Args:
+            target: Name of the frame in which the pose is expressed.
+            source: Name of the frame whose pose is returned.
+            field: Name of the goal's field for the outcome of an error.
+
+        Returns:
+            target_T_source.
+
+        Raises:
+            HandiworkError: A frame is unknown, its newest transform is too old, or the two are not connected.
+        """
+        ...
+
+    def known(self) -> list[str]:
+        """Return the names of all frames, sorted."""
+        ...
+
+
 class Clock(Protocol):
     """The time of the robot's world: simulated time in simulation."""
 

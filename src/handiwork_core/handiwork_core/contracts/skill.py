@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 import numpy as np
 
 from handiwork_core.model.errors import HandiworkError
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.model.world import World
@@ -21,7 +21,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from .arrival import WaypointTolerances, arrived_at, ee_pose
 from .commands import Command
 from .planning import Attachment, ShouldStop
-from .ports import Arm, Clock, Gripper, Planner, WorldSource
+from .ports import Arm, Clock, FrameSource, Gripper, Planner, WorldSource
 
 P = TypeVar("P")
 
@@ -242,6 +242,8 @@ class Context:
         base: Controller of a mobile base, which follows trajectories of the base's joints.
         fastest: Largest speeds of joints and objects so far.
         supervision: Settings of the supervision of motions under way.
+        frames: Transforms of tf; None without any.
+        frames_used: world_T_frame of each frame that the goal names, at the time the motion was planned.
     """
 
     robot: Robot
@@ -264,6 +266,8 @@ class Context:
     base: Arm | None = None
     fastest: PeakSpeeds = field(default_factory=PeakSpeeds)
     supervision: SupervisionSettings = SUPERVISED
+    frames: FrameSource | None = None
+    frames_used: dict[str, Pose] = field(default_factory=dict)
 
 
 class Skill(ABC, Generic[P]):

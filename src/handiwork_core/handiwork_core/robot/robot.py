@@ -168,6 +168,19 @@ class GripperSpec:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ToolFrame:
+    """A named frame on a link, for goals that are given for a tool or a sensor.
+
+    Attributes:
+        link: Name of the link that carries it.
+        link_T_tool: Its pose in the link's frame.
+    """
+
+    link: str
+    link_T_tool: Pose
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ArmSpec:
     """One arm; poses are planned for ``ee_link``.
 
@@ -276,6 +289,7 @@ class Robot:
         base: The mobile base; None for none.
         simbox: Its names in the SimBox format, if there are any.
         physx: Settings of PhysX; None: the defaults.
+        tool_frames: Named frames on its links.
     """
 
     name: str
@@ -290,6 +304,7 @@ class Robot:
     base: BaseSpec | None = None
     simbox: SimboxNames | None = None
     physx: PhysxSolver | None = None
+    tool_frames: Mapping[str, ToolFrame] = field(default_factory=dict)
 
     def arm(self, name: str) -> ArmSpec:
         """Return an arm.

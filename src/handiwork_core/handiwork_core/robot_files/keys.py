@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.model.geometry import Rotation, frozen
-from handiwork_core.robot.robot import GripperSpec, Keypoints, SimboxNames
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.robot.robot import GripperSpec, Keypoints, SimboxNames, ToolFrame
 
 from .base_file import BaseFile
 from .suction_file import SuctionFile
@@ -137,6 +137,25 @@ class SimboxFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolFrameFile:
+    """A tool frame as written: its link, and its place there, m, with a quaternion w, x, y, z."""
+
+    link: str
+    xyz: Row = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        try:
+            self.build()
+        except ValueError as error:
+            raise ValueError(f"quaternion: {error}") from error
+
+    def build(self) -> ToolFrame:
+        """Return the frame as a value."""
+        return ToolFrame(self.link, Pose.of(self.xyz, Rotation.from_wxyz(self.quaternion)))
+
+
+@dataclass(frozen=True, slots=True)
 class LikeFile:
     """``robot.yaml`` of a robot that differs from another one only by a robot file of the SimBox format."""
 
@@ -158,6 +177,7 @@ class RobotFile:
     posture: dict[str, float] = field(default_factory=dict)
     base: BaseFile | None = None
     simbox: SimboxFile | None = None
+    tool_frames: dict[str, ToolFrameFile] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

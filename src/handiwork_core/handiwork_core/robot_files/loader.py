@@ -78,6 +78,7 @@ def load_robot(robot_dir: Path) -> Robot:
         posture=dict(spec.posture),
         base=spec.base.build(body) if spec.base is not None else None,
         simbox=spec.simbox.build() if spec.simbox is not None else None,
+        tool_frames={name: frame.build() for name, frame in spec.tool_frames.items()},
     )
 
 
@@ -129,6 +130,10 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
     _posture_faults(spec, model, faults)
+    for name, frame in spec.tool_frames.items():
+        _known(frame.link, model.links, f"tool_frames.{name}.link", "link", faults)
+        if name in model.links:
+            faults.append(f"tool_frames.{name}: is also the name of a link; give the frame another name")
     for joint in spec.simbox.indices if spec.simbox is not None else ():
         _known(joint, list(model.joints), f"simbox.indices.{joint}", "joint", faults)
     for word, link in spec.simbox.links.items() if spec.simbox is not None else ():

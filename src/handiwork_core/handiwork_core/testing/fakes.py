@@ -15,12 +15,14 @@ from handiwork_core.contracts.planning import (
     CandidatesResult,
     CandidateVerdict,
     JointGoals,
+    PathGoal,
     PathRest,
     PlanRequest,
     PlanResult,
     PoseGoals,
     SceneQuery,
     ShouldStop,
+    StraightGoal,
     Verdict,
 )
 from handiwork_core.contracts.skill import Context, Token
@@ -182,10 +184,7 @@ class FakePlanner:
         if self.refusals:
             return self.refusals.pop(0)
         goal = request.goal
-        if isinstance(goal, JointGoals):
-            end = np.asarray(goal.q[0])
-        else:
-            end = gantry_q(goal.world_T_ee[0] if isinstance(goal, PoseGoals) else goal.world_T_ee)
+        end = np.asarray(goal.q[0]) if isinstance(goal, JointGoals) else gantry_q(_end(goal))
         return PlanResult(
             Code.OK, trajectory=smooth(request.start_q, end), planning_time_s=0.001, world_version=1
         )
@@ -344,6 +343,12 @@ def fakes(cell: Cell, seed: int = 0) -> Fakes:
         held={},
     )
     return Fakes(cell, planner, arm, gripper, context)
+
+
+def _end(goal: PoseGoals | StraightGoal | PathGoal) -> Pose:
+    if isinstance(goal, PoseGoals):
+        return goal.world_T_ee[0]
+    return goal.world_T_ee[-1] if isinstance(goal, PathGoal) else goal.world_T_ee
 
 
 def smooth(start: Array, end: Array, duration_s: float = 1.0, n: int = 21) -> Trajectory:

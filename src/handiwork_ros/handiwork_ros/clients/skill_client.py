@@ -251,7 +251,17 @@ def skill_goal(
     Returns:
         The goal message.
     """
-    text = yaml.safe_dump(dict(parameters), default_flow_style=True, sort_keys=False) if parameters else ""
+    text = ""
+    if parameters:
+        text = yaml.dump(dict(parameters), Dumper=_WithoutAliases, default_flow_style=True, sort_keys=False)
     return RunSkill.Goal(
         skill=skill, parameters=text, arm=arm, when_busy=when_busy, time_allowance=float(time_allowance_s)
     )
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    """Writes a list that occurs twice, such as an orientation, twice: servers take no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """See ``yaml.representer.BaseRepresenter``."""
+        return True

@@ -18,7 +18,7 @@ from handiwork_core.intake.limits import FRAMES, NAME_CHARACTERS
 from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import UNIT_TOLERANCE, Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.conversions import BadMessage, transform_from_msg
+from handiwork_ros.conversions import BadMessage, time_from_msg, transform_from_msg
 from handiwork_ros.intake.bounded_intake import LOG_PERIOD_S, bounded
 from handiwork_ros.rclpy_support.qos import TF, TF_STATIC
 from handiwork_ros.rclpy_support.safe_callbacks import guard
@@ -39,6 +39,22 @@ class UnknownFrame(HandiworkError, LookupError):
         super().__init__(Outcome(Code.UNKNOWN_FRAME, message, field_name=field))
 
 
+FRESH_S = 1.0
+"""Oldest transform of a moving frame that a goal may be planned with, s of the robot's world."""
+
+
+class StaleFrame(HandiworkError):
+    """The newest transform of a moving frame is too old. ``outcome`` names the frame and its age.
+
+    Args:
+        message: Sentence for a person.
+        field: Name of the goal's field that names the frame.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(Outcome(Code.STALE_WORLD, message, field_name=field))
+
+
 class FrameBuffer:
     """The newest transform to each frame from its parent: ``world``, ``<robot>/<link>`` and object names.
 
@@ -48,9 +64,11 @@ class FrameBuffer:
     Args:
         node: Hosts the subscriptions.
         dynamic: False: read ``/tf_static`` only.
+        max_age_s: Oldest transform of a moving frame that a lookup uses, s by the node's clock; None: any.
     """
 
-    def __init__(self, node: Node, *, dynamic: bool = True) -> None:
+    def __init__(self, node: Node, *, dynamic: bool = True, max_age_s: float | None = None) -> None:
+        self._max_age_s = max_age_s
         self._lock = threading.Lock()
         self._node = node
         self._moving = FrameTable[TransformStamped](forgets=True)
@@ -84,6 +102,7 @@ class FrameBuffer:
 
         Raises:
             UnknownFrame: One of them is unknown, or they have no common ancestor.
+            StaleFrame: A transform between them is older than ``max_age_s``.
             BadMessage: A transform between them is malformed, or the frames form a loop.
         """
         target, source = target.lstrip("/"), source.lstrip("/")
@@ -94,6 +113,7 @@ class FrameBuffer:
         up_target, up_source = self._to_root(target), self._to_root(source)
         for name, source_pose in up_source.items():
             if name in up_target:
+                self._check_ages((up_target, up_source), name, field)
                 return up_target[name].inverse() @ source_pose
         text = f"frames {target!r} and {source!r} are not connected; publish a transform between"
         raise UnknownFrame(f"{text} {list(up_target)[-1]!r} and {list(up_source)[-1]!r}", field)
@@ -108,6 +128,27 @@ class FrameBuffer:
         """Remove the moving frames, which belong to another run once the time has jumped back."""
         with self._lock:
             self._moving.clear()
+
+    def _check_ages(self, ways: tuple[dict[str, Pose], ...], top: str, field: str) -> None:
+        """Refuse a moving transform on one of the ways to their common frame that is too old."""
+        if self._max_age_s is None:
+            return
+        now_s = self._node.get_clock().now().nanoseconds * 1e-9
+        with self._lock:
+            moving = dict(self._moving.links)
+        for way in ways:
+            for name in way:
+                if name == top:
+                    break
+                if (
+                    name in moving
+                    and (age_s := now_s - time_from_msg(moving[name].header.stamp)) > self._max_age_s
+                ):
+                    text = f"the newest transform of frame {name!r} is {age_s:.1f} s old"
+                    raise StaleFrame(
+                        f"{text}, more than {self._max_age_s:g} s; check its publisher and send the goal again",
+                        field,
+                    )
 
     def _to_root(self, name: str) -> dict[str, Pose]:
         """Return the pose of ``name`` in each of its ancestors, the nearest first."""

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseArray, PoseStamped
 from handiwork_msgs.msg import Candidate as CandidateMsg
-from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, PlanToPoses, ValidateTrajectory
+from handiwork_msgs.srv import (
+    CheckCandidates,
+    PlanAlong,
+    PlanStraight,
+    PlanToJoints,
+    PlanToPoses,
+    ValidateTrajectory,
+)
 from rclpy.node import Node
 from std_msgs.msg import Header
 
@@ -17,6 +24,7 @@ from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     JointGoals,
+    PathGoal,
     PathRest,
     PlanRequest,
     PlanResult,
@@ -25,6 +33,7 @@ from handiwork_core.contracts.planning import (
     ShouldStop,
     Verdict,
 )
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
@@ -73,6 +82,7 @@ class PlannerClient:
             "plan_to_poses": PlanToPoses,
             "plan_to_joints": PlanToJoints,
             "plan_straight": PlanStraight,
+            "plan_along": PlanAlong,
             "check_candidates": CheckCandidates,
             "validate_trajectory": ValidateTrajectory,
         }
@@ -198,8 +208,11 @@ class PlannerClient:
         if isinstance(goal, JointGoals):
             return "plan_to_joints", PlanToJoints.Request(options=options, goals=np.ravel(goal.q).tolist())
         if isinstance(goal, PoseGoals):
-            poses = PoseArray(header=WORLD_HEADER, poses=[pose_to_msg(p) for p in goal.world_T_ee])
-            return "plan_to_poses", PlanToPoses.Request(options=options, goals=poses)
+            return "plan_to_poses", PlanToPoses.Request(options=options, goals=_array(goal.world_T_ee))
+        if isinstance(goal, PathGoal):
+            return "plan_along", PlanAlong.Request(
+                options=options, path=_array(goal.world_T_ee), max_deviation=float(goal.max_deviation_m)
+            )
         pose = PoseStamped(header=WORLD_HEADER, pose=pose_to_msg(goal.world_T_ee))
         return "plan_straight", PlanStraight.Request(
             options=options, goal=pose, max_deviation=float(goal.max_deviation_m)
@@ -249,6 +262,10 @@ class PlannerClient:
         if answer is NoAnswer.FAILED:
             return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
         return answer
+
+
+def _array(poses: tuple[Pose, ...]) -> PoseArray:
+    return PoseArray(header=WORLD_HEADER, poses=[pose_to_msg(pose) for pose in poses])
 
 
 def _is_busy(answer: Any) -> bool:

@@ -25,7 +25,7 @@ from handiwork_ros.conversions import BadMessage, time_from_msg
 from handiwork_ros.intake.world_intake import START_ROBOT, START_WORLD, WorldIntake
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
-from .frames import FrameBuffer, UnknownFrame
+from .frames import FRESH_S, FrameBuffer, UnknownFrame
 from .world_topics import Subscriptions, WorldTopics, needed_joints
 
 
@@ -54,10 +54,11 @@ class RosWorldSource:
     def __init__(self, node: Node, robot: Robot, wanted: Subscriptions | None = None) -> None:
         self._robot = robot
         self._lock = threading.Lock()
-        self.frames = FrameBuffer(node, dynamic=False)
+        wanted = wanted or Subscriptions()
+        self.frames = FrameBuffer(node, dynamic=wanted.moving_frames, max_age_s=FRESH_S)
         self._cached: tuple[tuple[Any, ...], World] | None = None
         self._base: Pose | None = None
-        self._topics = WorldTopics(node, robot, wanted or Subscriptions(), self._lock)
+        self._topics = WorldTopics(node, robot, wanted, self._lock)
         self.intake = WorldIntake(node, self._topics.joints, self._topics.others())
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(

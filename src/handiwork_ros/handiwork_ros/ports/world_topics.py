@@ -61,6 +61,8 @@ class Subscriptions:
 
     This is for nodes that take snapshots rarely: each message would take Python's lock from other threads.
     """
+    moving_frames: bool = False
+    """The moving frames of tf beside the static ones, refused once they are older than ``frames.FRESH_S``."""
 
 
 class WorldTopics:

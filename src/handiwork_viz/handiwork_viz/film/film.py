@@ -86,10 +86,25 @@ def best_moment(instants: Sequence[Instant], name: str, container: str) -> int:
 
 
 class Projection:
-    """Draws instants of a recording."""
+    """Draws instants of a recording.
+
+    Args:
+        recording: The recording, with one instant or more.
+        robot: The robot.
+        robot_dir: Folder of its description, with the meshes.
+        camera: The camera.
+        sun: The light.
+        marks: Further solids in ``world`` that do not move, such as a path.
+    """
 
     def __init__(
-        self, recording: FilmRecording, robot: Robot, robot_dir: Path, camera: Camera = CAMERA, sun: Sun = SUN
+        self,
+        recording: FilmRecording,
+        robot: Robot,
+        robot_dir: Path,
+        camera: Camera = CAMERA,
+        sun: Sun = SUN,
+        marks: Sequence[BodyTriangles] = (),
     ) -> None:
         self._recording, self._robot, self._camera, self._sun = recording, robot, camera, sun
         first = recording.instants[0].objects
@@ -102,8 +117,8 @@ class Projection:
                 self._moving[name] = solid
             elif name in first and np.ptp(solid.corners.reshape(-1, 3), axis=0)[:2].max() < WIDE_M:
                 still.append(solid.moved(first[name]))
-        self._still = joined(still)
-        self._ground_z = float(self._still.corners[..., 2].min()) if still else 0.0
+        self._ground_z = float(joined(still).corners[..., 2].min()) if still else 0.0
+        self._still = joined([*still, *marks])
 
     def frames(self, instants: Sequence[Instant], size_px: tuple[int, int]) -> list[Image]:
         """Return pictures of instants, (h, w, 3) each, drawn on all cores.

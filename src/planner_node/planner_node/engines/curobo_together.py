@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.contracts.planning import PlanRequest, ShouldStop, StraightGoal
+from handiwork_core.contracts.planning import PathGoal, PlanRequest, ShouldStop, StraightGoal
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
@@ -98,10 +98,8 @@ class CuroboTogether:
         if named != mine:
             return f"requests are for arms {named}, and these plan together: {mine}"
         for request in requests:
-            if isinstance(request.goal, StraightGoal) or request.hold_vec_weight is not None:
-                return (
-                    f"arm {request.arm!r}: straight lines and held components are planned one arm at a time"
-                )
+            if isinstance(request.goal, StraightGoal | PathGoal) or request.hold_vec_weight is not None:
+                return f"arm {request.arm!r}: lines, paths and held components are planned one arm at a time"
             if request.scene.others:
                 return f"arm {request.arm!r}: scene.others names arms; both are known, leave it empty"
         return ""

@@ -10,6 +10,7 @@ from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.contracts.planning import (
     Capability,
     JointGoals,
+    PathGoal,
     PathRest,
     PlanRequest,
     PoseGoals,
@@ -231,6 +232,8 @@ def check_capabilities(engine: str, capabilities: frozenset[Capability], request
         kind = Capability.POSE_GOALS
     elif isinstance(goal, JointGoals):
         kind = Capability.JOINT_GOALS
+    elif isinstance(goal, PathGoal):
+        kind = Capability.PATH
     needed = [kind]
     if request.hold_vec_weight is not None:
         needed.append(Capability.HOLD_VEC_WEIGHT)

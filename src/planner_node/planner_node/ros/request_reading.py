@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from handiwork_core.contracts.planning import NO_Q, Candidate, PathRest, SceneQuery, StraightGoal
+from handiwork_core.contracts.planning import NO_Q, Candidate, PathGoal, PathRest, SceneQuery, StraightGoal
 from handiwork_core.intake.limits import GOAL_POSES, SCENES
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
@@ -111,11 +111,23 @@ class RequestReader:
             Refused: The deviation is not above zero, or the frame is not named.
             UnknownFrame: The frame is not known.
         """
-        if not 0.0 < request.max_deviation < float("inf"):
-            text = f"max_deviation is {request.max_deviation}; send a number above 0"
-            raise RequestRefused(Code.BAD_NUMBER, text, "max_deviation")
+        _check_deviation(request)
         pose = self.pose_in_world(request.goal.pose, request.goal.header.frame_id, "goal")
         return StraightGoal(pose, request.max_deviation)
+
+    def path_goal(self, request: Any) -> PathGoal:
+        """Read the goal of a motion along many poses.
+
+        Args:
+            request: The request.
+
+        Raises:
+            Refused: There is no pose, the deviation is not above zero, or the frame is not named.
+            BadMessage: There are too many poses, or one is malformed.
+            UnknownFrame: The frame is not known.
+        """
+        _check_deviation(request)
+        return PathGoal(self.goal_poses(request.path, "path"), request.max_deviation)
 
     def candidates(self, request: Any) -> tuple[Candidate, ...]:
         """Read the candidates of a request.
@@ -141,6 +153,12 @@ class RequestReader:
             )
         )
         return tuple(Candidate(tuple(islice(poses, len(c.poses)))) for c in request.candidates)
+
+
+def _check_deviation(request: Any) -> None:
+    if not 0.0 < request.max_deviation < float("inf"):
+        text = f"max_deviation is {request.max_deviation}; send a number above 0"
+        raise RequestRefused(Code.BAD_NUMBER, text, "max_deviation")
 
 
 def options_for(msg: Any, robot: Robot) -> tuple[to.PlanOptions, ArmSpec, Any, float]:

@@ -59,6 +59,7 @@ class PlanningServices:
             "plan_to_poses": (srv.PlanToPoses, self._plan_to_poses),
             "plan_to_joints": (srv.PlanToJoints, self._plan_to_joints),
             "plan_straight": (srv.PlanStraight, self._plan_straight),
+            "plan_along": (srv.PlanAlong, self._plan_along),
             "check_candidates": (srv.CheckCandidates, self._check_candidates),
             "solve_ik": (srv.SolveIk, self._solve_ik),
             "validate_trajectory": (srv.ValidateTrajectory, self._validate),
@@ -153,6 +154,9 @@ class PlanningServices:
 
     async def _plan_straight(self, request: Any, response: Any) -> Any:
         return await self._plan(request, response, lambda _arm: self._reader.straight_goal(request))
+
+    async def _plan_along(self, request: Any, response: Any) -> Any:
+        return await self._plan(request, response, lambda _arm: self._reader.path_goal(request))
 
     async def _check_candidates(self, request: Any, response: Any) -> Any:
         options, arm, start, deadline_s = options_for(request.options, self.ready_pipeline().robot)

@@ -10,6 +10,7 @@ from handiwork_core.contracts.commands import Command, DummyForward, Motion
 from handiwork_core.contracts.planning import (
     Goal,
     JointGoals,
+    PathGoal,
     PlanResult,
     PoseGoals,
     SceneQuery,
@@ -20,6 +21,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from skill_server.motions.arm_motions import hand_at
 from skill_server.motions.joint_tolerances import joint_tolerances
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.motions.quintic_motion import quintic
@@ -27,6 +29,7 @@ from skill_server.params.protocol import RunParams
 from skill_server.state.deadline import MeasurementDeadline
 from skill_server.state.gripper_state import arm_q
 from skill_server.state.scene_query import scene_for
+from skill_server.tool_paths.sampling import rest_of
 
 from .command_judge import CommandJudge
 from .execution_state import ExecutionState
@@ -81,7 +84,7 @@ class ArmMover:
                 self._context,
                 self._params,
                 q,
-                _goal(command),
+                self._goal(command, start_q, q),
                 scene,
                 speed=command.speed,
                 hold_vec_weight=state.hold_vec_weight,
@@ -123,6 +126,8 @@ class ArmMover:
         return replace(trajectory, goal_tolerance=tolerances)
 
     def _is_there(self, command: Command, world: World, q: Array) -> bool:
+        if command.motion is Motion.PATH:
+            return False  # a curve may end where it begins
         near = self._judge.is_subtask_done(command, world, self._context).ok
         if not near or command.motion is Motion.STRAIGHT or command.q is None:
             return near
@@ -133,6 +138,18 @@ class ArmMover:
         return scene_for(
             world, context.robot, context.arm_spec, context.held, state.ignored, command.touching
         )
+
+    def _goal(self, command: Command, start_q: Array, q: Array) -> Goal:
+        """Return the planner's goal; after a stop on a curve only the rest of it is left."""
+        assert command.world_T_ee is not None
+        if command.motion is Motion.PATH:
+            moved = bool(np.abs(q - start_q).max() > SAME_START_RAD)
+            return PathGoal(rest_of(command.path, hand_at(self._context, q)) if moved else command.path)
+        if command.motion is Motion.STRAIGHT:
+            return StraightGoal(command.world_T_ee)
+        if command.q is not None:
+            return JointGoals(command.q[None, :])
+        return PoseGoals((command.world_T_ee,))
 
     def _await_arrival(self, command: Command) -> None:
         """Wait until the skill takes the waypoint for reached; a missed one fails with its errors."""
@@ -165,12 +182,3 @@ def _trajectory_of(result: PlanResult, command: Command) -> Trajectory:
             angle_error_rad=result.angle_error_rad,
         )
     )
-
-
-def _goal(command: Command) -> Goal:
-    assert command.world_T_ee is not None
-    if command.motion is Motion.STRAIGHT:
-        return StraightGoal(command.world_T_ee)
-    if command.q is not None:
-        return JointGoals(command.q[None, :])
-    return PoseGoals((command.world_T_ee,))

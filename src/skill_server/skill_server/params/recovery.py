@@ -107,4 +107,4 @@ def _retreat(walked: Sequence[Command], function: Function, touching: frozenset[
     back = replace(
         moves[-1], stage="recover", function=function, world_T_ee=free[-1].world_T_ee, q=free[-1].q
     )
-    return (replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0),)
+    return (replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0, path=()),)

@@ -12,6 +12,7 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.ports import (
     Arm,
     Clock,
+    FrameSource,
     Gripper,
     Planner,
     WorldSource,
@@ -58,6 +59,7 @@ class ArmRunner:
             arm.
         base: Port of the mobile base; None without one.
         supervision: Settings of the supervision of running motions.
+        frames: Transforms of tf; None without any.
     """
 
     robot: Robot
@@ -71,6 +73,7 @@ class ArmRunner:
     right_of_way: ArmTraffic | None = None
     base: Arm | None = None
     supervision: SupervisionSettings = SUPERVISED
+    frames: FrameSource | None = None
 
     def run(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
@@ -118,6 +121,7 @@ class ArmRunner:
             report=report,
             base=None if self.base is None else FencedArm(self.base, token),
             supervision=self.supervision,
+            frames=self.frames,
         )
 
     def result(self, outcome: Outcome, ended: ExecutionResult | None) -> SkillResult:

@@ -115,6 +115,7 @@ def arm_set(
             RosClock(node),
             base=base,
             supervision=supervision,
+            frames=world.frames,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
         leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))

@@ -13,21 +13,22 @@ from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.intake.limits import GOAL_LIST, GOAL_TEXT
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
-from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
-from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.ports.frames import FrameBuffer
 from skill_server.geometry.orientation_cones import OrientationFilter
 from skill_server.params.validation import Judge, apart_from
+from skill_server.state.frame_lookup import KnownFrames
 
 P = TypeVar("P")
 
 WorldTFrame = Callable[[str, str], Pose]
-"""Returns world_T_frame of a frame; the second argument is the goal field with its name. Raises UnknownFrame."""
+"""Returns world_T_frame of a frame; the second argument is the goal field with its name. Raises HandiworkError."""
 
 
 def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, judge: Judge | None = None) -> P:
@@ -85,38 +86,19 @@ def decode_arm(robot: Robot, name: str) -> ArmSpec:
         raise GoalRejected(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
 
 
-def frames_of(robot: Robot, world: World, static: FrameBuffer) -> WorldTFrame:
-    """Return a lookup of frames among objects, robot links as measured now, and static transforms.
+def frames_of(robot: Robot, world: World, tf: FrameBuffer) -> WorldTFrame:
+    """Return a lookup of frames among objects, robot links as measured now, and transforms.
 
     Args:
         robot: Robot with the links.
         world: Snapshot with the poses and joints.
-        static: Static transforms.
+        tf: Transforms.
 
     Returns:
         The lookup.
     """
-
-    def lookup(frame: str, field: str) -> Pose:
-        links = {f"{robot.name}/{link}": link for link in robot.links}
-        if frame in world.states:
-            return world.states[frame].world_T_object
-        if frame in links and set(_moving(robot)) <= set(world.joints.position):
-            root = static.lookup("world", f"{robot.name}/{robot.root_link}", field)
-            return root @ link_poses(robot, world.joints.position)[links[frame]]
-        known = sorted({"world", *world.states, *links, *static.known()})
-        if frame == "world":
-            return Pose.identity()
-        if frame not in known:
-            text = f"frame {frame!r} is not known; {nearest(frame, known)}"
-            raise UnknownFrame(text, field)
-        return static.lookup("world", frame, field)
-
-    return lookup
-
-
-def _moving(robot: Robot) -> tuple[str, ...]:
-    return tuple(name for arm in robot.arms.values() for name in arm.joint_names)
+    root = f"{robot.name}/{robot.root_link}"
+    return KnownFrames(robot, world, lambda field: tf.lookup("world", root, field), tf).pose
 
 
 def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
@@ -134,7 +116,7 @@ def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outc
             return _pose(value, field, world_T_frame)
         if isinstance(value, Quaternion):
             return pose_from_msg(PoseMsg(orientation=value), field).rotation
-    except (BadMessage, UnknownFrame) as error:
+    except HandiworkError as error:
         faults.append(error.outcome)
         return None
     if isinstance(value, OrientationFilterMsg):

@@ -13,6 +13,7 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
@@ -24,7 +25,7 @@ from handiwork_core.model.world import JointState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.ports.arm_and_gripper import ArmClient, GripperClient
-from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.ports.frames import FrameBuffer, StaleFrame, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.rclpy_support.qos import LATEST, TF, TF_STATIC
 from handiwork_ros.rclpy_support.ros_clock import RosClock
@@ -321,3 +322,26 @@ def test_frames_chain_and_unknown_ones_are_named(bench: Bench) -> None:
     frames.forget_dynamic()
     assert "lid" not in frames.known()
     assert "cube" in frames.known()
+
+
+def test_a_moving_frame_that_is_not_sent_any_more_is_refused_with_its_age(bench: Bench) -> None:
+    frames, patient = FrameBuffer(bench.node, max_age_s=1.0), FrameBuffer(bench.node)
+    publisher = bench.node.create_publisher(TFMessage, "/tf", TF)
+    now = bench.node.get_clock().now()
+
+    def send(age_s: int, child: str) -> None:
+        link = TransformStamped(child_frame_id=child)
+        link.header.frame_id = "world"
+        link.header.stamp = (now - Duration(seconds=age_s)).to_msg()
+        publisher.publish(TFMessage(transforms=[link]))
+
+    send(0, "fresh")
+    send(30, "old")
+    wait_for(lambda: {"fresh", "old"} <= set(frames.known()) & set(patient.known()))
+    assert frames.lookup("world", "fresh").translation_m[0] == 0.0
+    assert patient.lookup("world", "old").translation_m[0] == 0.0
+    with pytest.raises(
+        StaleFrame, match=r"transform of frame 'old' is 3\d\.\d s old, more than 1 s"
+    ) as refused:
+        frames.lookup("world", "old", "frame")
+    assert (refused.value.outcome.code, refused.value.outcome.field_name) == (Code.STALE_WORLD, "frame")

@@ -16,8 +16,9 @@ from handiwork_msgs.msg import NodeStatus
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
+from handiwork_core.config.dataclass_loader import mapping_from_yaml
 from handiwork_core.model.outcome import Code
-from handiwork_ros.clients.skill_client import SkillClient
+from handiwork_ros.clients.skill_client import SkillClient, skill_goal
 from handiwork_ros.liveness.bond_topic import StatusWriter
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
@@ -245,3 +246,10 @@ def test_a_closed_client_leaves_no_socket_to_the_garbage_collector():
         until(lambda: sockets() <= before)  # threads of the middleware close some of them later
     finally:
         gc.enable()
+
+
+def test_a_list_that_occurs_twice_is_written_out_as_servers_take_no_aliases():
+    down = [0.0, 1.0, 0.0, 0.0]
+    parameters = {"quaternion": down, "waypoints": [{"position": [0.4, 0.0, 0.3], "quaternion": down}]}
+    goal = skill_goal("goto_pose", parameters)
+    assert mapping_from_yaml(goal.parameters, "parameters") == parameters

@@ -16,6 +16,7 @@ from support.paths import ROBOTS
 
 FR3 = ROBOTS / "fr3"
 YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"
+CAMERA = "tool_frames: {camera: {link: fr3_hand}}\nsimbox:\n"
 FRANKA_HAND = "../parts/franka_hand.xacro"
 
 
@@ -29,6 +30,19 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
             "joints: [fr3_joint1, ",
             "joints: [fr3_finger_joint2, ",
             ["joints[0]", "mimics fr3_finger_joint1"],
+        ),
+        (YAML, "simbox:\n", CAMERA.replace("hand}", "hnad}"), ["tool_frames.camera.link", "'fr3_hand'"]),
+        (
+            YAML,
+            "simbox:\n",
+            CAMERA.replace("camera", "fr3_link7"),
+            ["tool_frames.fr3_link7", "name of a link"],
+        ),
+        (
+            YAML,
+            "simbox:\n",
+            CAMERA.replace("hand}", "hand, quaternion: [1, 1, 0, 0]}"),
+            ["tool_frames.camera.quaternion", "norm"],
         ),
         (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
         (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
@@ -101,3 +115,18 @@ def test_the_profile_of_a_controller_reaches_the_controller_and_ros2_control(tmp
     assert (controller.tolerances.path, controller.tolerances.greatest_path) == (0.03, 0.06)
     written = controllers(robot, 250)["fr3_arm_hardware_controller"]["ros__parameters"]["constraints"]  # type: ignore[index,call-overload]
     assert (written["fr3_joint1"]["trajectory"], written["goal_time"]) == (0.03, 2.0)
+
+
+def test_tool_frames_are_read_with_their_pose(tmp_path: Path) -> None:
+    folder = tmp_path / "fr3"
+    shutil.copytree(FR3, folder)
+    shutil.copytree(ROBOTS / "parts", tmp_path / "parts")
+    frame = (
+        "tool_frames: {camera: {link: fr3_hand, xyz: [0.05, 0, 0.02], quaternion: [0, 1, 0, 0]}}\nsimbox:\n"
+    )
+    text = (folder / YAML).read_text()
+    (folder / YAML).write_text(text.replace("simbox:\n", frame))
+    camera = load_robot(folder).tool_frames["camera"]
+    assert camera.link == "fr3_hand"
+    assert camera.link_T_tool.translation_m.tolist() == [0.05, 0.0, 0.02]
+    assert camera.link_T_tool.rotation.wxyz.tolist() == [0.0, 1.0, 0.0, 0.0]

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import PathRest, PlanResult, Verdict
+from handiwork_core.contracts.planning import PathGoal, PathRest, PlanResult, Verdict
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
+from handiwork_core.testing.gantry import gantry_pose
 from handiwork_core.testing.mobile import mobile_fakes
 from skill_server.execution.run import run_skill
 from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 
 CUBE = 0.045
@@ -103,6 +105,24 @@ def test_a_wall_in_the_way_brakes_the_arm_which_then_goes_around() -> None:
     assert run.outcome.ok, run.outcome
     assert f.arm.followed == 4, "approach, approach again, descend, lift"
     assert not np.allclose(stopped[1], stopped[0]), "the second plan began where the arm had stopped"
+
+
+def test_a_curve_goes_on_where_the_arm_braked() -> None:
+    f = made()
+    f.planner.judge = lambda _rest: BLOCKED
+    on_motion(f, 1, 0.5, lambda: put_wall(f, 0.4))
+    start = gantry_pose(f.cell.q).translation_m
+    goal = GotoPoseParams(position=(start[0], start[1] + 0.4, start[2]), frame="world", motion="lin")
+    run = run_skill(GotoPose(), goal, f.context)
+    assert run.outcome.ok, run.outcome
+    first, again = (plan.goal for plan in f.planner.plans)
+    assert isinstance(first, PathGoal)
+    assert isinstance(again, PathGoal)
+    assert again.world_T_ee == first.world_T_ee[-len(again.world_T_ee) :]
+    stopped = gantry_pose(f.planner.plans[1].start_q).translation_m
+    ahead = again.world_T_ee[0].translation_m[1] - stopped[1]
+    assert 0.0 < ahead < 0.01, "the rest begins right before the hand"
+    assert 0.1 < stopped[1] - start[1] < 0.35
 
 
 def test_what_blocks_the_way_for_good_is_named_with_where_the_arm_stopped() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from handiwork_core.contracts.planning import (
     JointGoals,
+    PathGoal,
     PlanRequest,
     PoseGoals,
     StraightGoal,
@@ -30,12 +31,12 @@ from .trajectory_check import HeldComponents, Judge
 
 
 def is_for_cpu(request: PlanRequest) -> bool:
-    """Check whether the CPU engine must plan the request: straight lines, and motions past another arm.
+    """Check whether the CPU engine must plan the request: lines, paths, and motions past another arm.
 
     Args:
         request: The request.
     """
-    return isinstance(request.goal, StraightGoal) or bool(request.scene.others)
+    return isinstance(request.goal, StraightGoal | PathGoal) or bool(request.scene.others)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

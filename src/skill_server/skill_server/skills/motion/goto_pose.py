@@ -10,16 +10,18 @@ import numpy as np
 from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
-from skill_server.motions import arm_motions
+from skill_server.motions import arm_motions, pose_goals
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.params import checks
 from skill_server.params.recovery import CandidateTest
+from skill_server.state.frame_lookup import forget_frames, frame_used
+from skill_server.tool_paths.waypoints import PTP, Leg, Waypoint, check_blends, check_motion
 
 N_SAMPLES = 32
 WITHIN_M, WITHIN_RAD = 0.005, 0.087
@@ -34,9 +36,15 @@ class GotoPoseParams(SkillParams):
 
     Attributes:
         position: Goal, m.
-        frame: Frame of ``position``, ``base`` or ``world``.
-        euler: Orientation in the base as fixed-axis x, y, z angles, deg.
-        quaternion: Orientation in the base, w, x, y, z.
+        frame: Frame of the pose: ``base``, ``world``, an object, a link of the robot as ``<robot>/<link>``, or any
+            frame of tf, as it is when the motion is planned.
+        tool: Link behind the last joint, tool frame of the robot, or held object that goes to the pose; empty: EE link.
+        motion: ``ptp``, free; ``lin``, on a straight line; ``circ``, on an arc.
+        interim: Point on the arc of a ``circ``, in ``frame``, m.
+        center: Center of a ``circ``, which is then the shorter arc, in ``frame``, m.
+        waypoints: Poses before this one, each with its motion and the radius of the blend into the next.
+        euler: Orientation as fixed-axis x, y, z angles, deg; in ``frame``, but in the base for ``world``.
+        quaternion: Orientation, w, x, y, z, in the same frame.
         orientation_filters: Constraints of the orientation.
         align_obj_axis: Axis of the held object, in its frame; all zero: none is aligned.
         align_ref_axis: Axis of the base to align it with.
@@ -53,6 +61,11 @@ class GotoPoseParams(SkillParams):
 
     position: tuple[float, float, float]
     frame: str = "base"
+    tool: str = ""
+    motion: str = PTP
+    interim: tuple[float, float, float] | None = None
+    center: tuple[float, float, float] | None = None
+    waypoints: tuple[Waypoint, ...] = ()
     euler: tuple[float, float, float] | None = None
     quaternion: tuple[float, float, float, float] | None = None
     orientation_filters: tuple[OrientationFilter, ...] = ()
@@ -72,6 +85,11 @@ class GotoPoseParams(SkillParams):
         """True when the held object's axis is to be aligned."""
         return any(self.align_obj_axis)
 
+    @property
+    def is_path(self) -> bool:
+        """True when the motion is not a single free one."""
+        return self.motion != PTP or bool(self.waypoints)
+
 
 class GotoPose(Skill[GotoPoseParams]):
     """Go to one pose."""
@@ -85,7 +103,8 @@ class GotoPose(Skill[GotoPoseParams]):
         return checks.all_faults(
             (
                 arm_motions.check_vector("position", params.position, 5.0, "m"),
-                checks.choice("frame", params.frame, ("base", "world")),
+                pose_goals.check_tool(params.tool, robot, arm, world),
+                _check_path(params),
                 checks.choice("position_constraint", params.position_constraint, ("gripper", "object")),
                 checks.known_object("object", params.object, world) if params.object else OK,
                 _check_orientation(params),
@@ -101,6 +120,9 @@ class GotoPose(Skill[GotoPoseParams]):
     def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
         """Choose the first orientation whose pose can be reached."""
         world = context.world.snapshot()
+        forget_frames(context)
+        if params.is_path:
+            return self._along(params, context, world)
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
         is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
         way = ApproachPlanning(params, 1.0) if is_planned else None
@@ -113,21 +135,64 @@ class GotoPose(Skill[GotoPoseParams]):
             Command("arrive", arm_motions.gripper_function(params.gripper_state, same)),
         )
 
+    def _along(self, params: GotoPoseParams, context: Context, world: World) -> Sequence[Command]:
+        """Choose the first orientation whose pose can be reached, and follow the legs to it."""
+        tool = _tool(params, context, world)
+        found = arm_motions.reachable(
+            [(pose,) for pose in _targets(params, context, world)], params, context, world
+        )
+        place = frame_used(params.frame, "frame", context, world)
+        kept = (arm_motions.hand(context, world) @ tool).rotation
+        goal = Leg(
+            params.motion,
+            found.candidate.world_T_ee[0] @ tool,
+            interim=pose_goals.applied(place, params.interim),
+            center=pose_goals.applied(place, params.center),
+            arc_field="interim" if params.interim is not None else "center",
+        )
+        legs = [*pose_goals.legs_of(params.waypoints, params.frame, kept, context, world), goal]
+        names = [*(f"waypoint {i + 1}" for i in range(len(params.waypoints))), "go"]
+        same = arm_motions.neutral(params, context, world)
+        return (
+            *pose_goals.commands_along(legs, tool, names, params, context),
+            Command("arrive", arm_motions.gripper_function(params.gripper_state, same)),
+        )
+
     def is_success(self, params: GotoPoseParams, before: World, after: World, context: Context) -> Outcome:
         """Check the position AND the angle, where there is one, within the tolerance and the noise."""
         here = arm_motions.hand(context, after)
         if params.position_constraint == "object" and context.held:
             here = here @ arm_motions.held(context, after).link_T_object
-        wanted = _point(params, context)
+        else:
+            here = here @ pose_goals.tool_at_end(params.tool, context, before)
+        wanted = frame_used(params.frame, "frame", context, after).apply(params.position)
         gap = float(np.linalg.norm(here.translation_m - wanted))
         allowed = WITHIN_M + params.t_eps + params.max_noise_m * 3.0**0.5
-        turn = _turn_of(params)
+        turn = pose_goals.rotation_of(params.euler, params.quaternion)
         off = 0.0
         if turn is not None and params.position_constraint == "gripper":
-            off = (context.world.world_T_base().rotation @ turn).angle_to(here.rotation)
+            name = pose_goals.orientation_frame(params.frame)
+            off = (frame_used(name, "frame", context, after).rotation @ turn).angle_to(here.rotation)
         good = gap <= allowed and off <= WITHIN_RAD + np.deg2rad(params.max_noise_deg)
         text = f"{gap * 1e3:.1f} mm and {off:.3f} rad from the target"
         return Outcome(Code.OK if good else Code.NOT_REACHED, text, position_error_m=gap, angle_error_rad=off)
+
+
+def _check_path(params: GotoPoseParams) -> Outcome:
+    motions = [*(point.motion for point in params.waypoints), params.motion]
+    radii = [(f"waypoints[{i}].blend_radius", point.blend_radius) for i, point in enumerate(params.waypoints)]
+    found = [
+        check_motion("", params.motion, params.interim, params.center),
+        pose_goals.check_waypoints(params.waypoints),
+        check_blends(radii, motions),
+    ]
+    if params.is_path and params.interp_nums > 1:
+        text = "interp_nums makes a straight line of its own; leave it out, and write motion lin"
+        found.append(checks.fault(Code.CONTRADICTION, "interp_nums", text))
+    if params.tool and params.position_constraint == "object":
+        text = "position_constraint object names the tool already; leave tool empty, or write tool alone"
+        found.append(checks.fault(Code.CONTRADICTION, "tool", text))
+    return checks.all_faults(found)
 
 
 def _check_orientation(params: GotoPoseParams) -> Outcome:
@@ -152,25 +217,14 @@ def _check_orientation(params: GotoPoseParams) -> Outcome:
     return checks.all_faults(found)
 
 
-def _point(params: GotoPoseParams, context: Context) -> Array:
-    if params.frame == "world":
-        return np.array(params.position)
-    return np.asarray(context.world.world_T_base().apply(params.position))
-
-
-def _turn_of(params: GotoPoseParams) -> Rotation | None:
-    """Return the given orientation in the base; None when none is given."""
-    if params.quaternion is not None:
-        return Rotation.from_wxyz(params.quaternion)
-    if params.euler is None:
-        return None
-    roll, pitch, yaw = np.deg2rad(params.euler)
-    return Rotation.from_rpy(float(roll), float(pitch), float(yaw))
+def _tool(params: GotoPoseParams, context: Context, world: World) -> Pose:
+    """Return ee_T_tool."""
+    return pose_goals.tool_in_hand(params.tool, context, world)
 
 
 def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pose]:
     """Return EE poses in the world."""
-    base = context.world.world_T_base()
+    base, tool = context.world.world_T_base(), _tool(params, context, world)
     grip = None
     if params.position_constraint == "object" or params.is_aligned:
         grip = arm_motions.held(context, world, params.object).link_T_object
@@ -180,19 +234,23 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
         label = f"object axis within {params.align_obj_tol:g} deg of {list(params.align_ref_axis)}"
         ref = np.array(params.align_ref_axis)
         cones.append(Cone(vector, ref, 0.0, params.align_obj_tol, label, "align_obj_axis"))
-    turn = _turn_of(params)
+    turn = pose_goals.rotation_of(params.euler, params.quaternion)
     if cones:
         made = [Rotation.from_matrix(m) for m in sample_rotations(cones, context.rng, N_SAMPLES)]
         turns = [base.rotation @ one for one in made]
     else:
-        turns = [arm_motions.hand(context, world).rotation if turn is None else base.rotation @ turn]
-    point, poses = _point(params, context), []
+        turns = [arm_motions.hand(context, world).rotation]
+        if turn is not None:
+            name = pose_goals.orientation_frame(params.frame)
+            turns = [frame_used(name, "frame", context, world).rotation @ turn @ tool.rotation.inverse()]
+    point, poses = frame_used(params.frame, "frame", context, world).apply(params.position), []
     for one in turns:
         pose = arm_motions.noisy(Pose.of(point, one), params.max_noise_m, params.max_noise_deg, context.rng)
-        if params.position_constraint == "object" and grip is not None:
-            # The hand that holds the object at the point with this hand's orientation.
-            pose = Pose.of(pose.translation_m - pose.rotation.matrix() @ grip.translation_m, pose.rotation)
-        poses.append(pose)
+        subject = grip if params.position_constraint == "object" and grip is not None else tool
+        # The hand that has the tool or the object at the point, with this hand's orientation.
+        poses.append(
+            Pose.of(pose.translation_m - pose.rotation.matrix() @ subject.translation_m, pose.rotation)
+        )
     return poses
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.motions import arm_motions
+from skill_server.motions import arm_motions, pose_goals
 from skill_server.params import checks
+from skill_server.state.frame_lookup import BASE, forget_frames, frame_used
+from skill_server.tool_paths.waypoints import CIRC, LIN, Leg, check_blends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,12 @@ class MoveParams(SkillParams):
     Attributes:
         object: Object to bring over ``target``; empty: none.
         target: The other object; the level distance from ``object`` to it is added to each offset.
-        delta_trans: Offsets from the present position of the hand in the base frame, m, one waypoint each.
+        delta_trans: Offsets from the present position of the hand, m, one waypoint each.
+        frame: Frame whose axes the offsets have: ``base``, ``world``, an object, ``<robot>/<link>``, or any of tf.
+        interim: Offsets of points on arcs, m, one for each of ``delta_trans``, which the hand then reaches on circles;
+            empty: straight lines.
+        blend_radii: Radius at each waypoint but the last within which the hand goes over to the next motion without
+            a stop, m; 0, or an empty list: it stops.
         straight: True for straight lines, False for free paths.
         hold_vec_weight: Six weights of the present pose's components on free paths; empty: none is held.
         success_threshold: Largest distance from the goal, m.
@@ -34,6 +41,9 @@ class MoveParams(SkillParams):
     object: str = ""
     target: str = ""
     delta_trans: tuple[tuple[float, float, float], ...] = ((0.0, 0.0, 0.0),)
+    frame: str = BASE
+    interim: tuple[tuple[float, float, float], ...] = ()
+    blend_radii: tuple[float, ...] = ()
     straight: bool = True
     hold_vec_weight: tuple[float, ...] = ()
     success_threshold: float = 0.02
@@ -65,6 +75,7 @@ class Move(Skill[MoveParams]):
                     arm_motions.check_vector(f"delta_trans[{i}]", delta, 2.0, "m")
                     for i, delta in enumerate(params.delta_trans)
                 ),
+                _check_path(params),
                 arm_motions.check_hold(params.hold_vec_weight),
                 checks.number("success_threshold", params.success_threshold, 1e-4, 1.0, "m"),
                 arm_motions.check_run(params),
@@ -74,7 +85,13 @@ class Move(Skill[MoveParams]):
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
         """Make a waypoint for each offset."""
         world = context.world.snapshot()
+        forget_frames(context)
         way, same = self._way(params, context, world), arm_motions.neutral(params, context, world)
+        if params.interim or params.blend_radii:
+            legs = self._legs(params, context, world)
+            names = [f"move {i + 1}" for i in range(len(way))]
+            motions = pose_goals.commands_along(legs, Pose.identity(), names, params, context)
+            return (Command("move", same), Command("move", UpdatePoseCostMetric(None)), *motions)
         touching = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.straight else Motion.FREE
         hold = UpdatePoseCostMetric(None if params.straight else arm_motions.hold_of(params.hold_vec_weight))
@@ -93,20 +110,62 @@ class Move(Skill[MoveParams]):
         if not found.ok or not params.object:
             return found
         base = context.world.world_T_base()
-        wanted = base.rotation.matrix() @ np.array([*params.delta_trans[-1][:2], 0.0])
+        axes = frame_used(params.frame, "frame", context, before).rotation
+        wanted = axes.matrix() @ np.array(params.delta_trans[-1])
         a, b = (after.states[name].world_T_object.translation_m for name in (params.object, params.target))
         gap = float(np.linalg.norm((base.rotation.inverse().matrix() @ (b - a + wanted))[:2]))
         text = f"{params.object!r} is {gap * 1e3:.1f} mm beside its place at {params.target!r}"
         code = Code.OK if gap <= params.success_threshold else Code.NOT_IN_PLACE
         return Outcome(code, text, position_error_m=gap)
 
+    def _legs(self, params: MoveParams, context: Context, world: World) -> list[Leg]:
+        """Return the motions of a curve, from the present pose of the hand."""
+        radii = [*params.blend_radii, *[0.0] * len(params.delta_trans)]
+        legs = [
+            Leg(LIN, pose, blend_m=radius, arc_field=f"interim[{i}]", blend_field=f"blend_radii[{i}]")
+            for i, (pose, radius) in enumerate(zip(self._way(params, context, world), radii, strict=False))
+        ]
+        if not params.interim:
+            return legs
+        via = self._way(replace(params, delta_trans=params.interim), context, world)
+        return [
+            replace(leg, motion=CIRC, interim=point.translation_m)
+            for leg, point in zip(legs, via, strict=True)
+        ]
+
     def _way(self, params: MoveParams, context: Context, world: World) -> list[Pose]:
         here, base = arm_motions.hand(context, world), context.world.world_T_base()
+        axes = frame_used(params.frame, "frame", context, world).rotation.matrix()
         level = np.zeros(3)
         if params.object:
             a, b = (
                 world.states[name].world_T_object.translation_m for name in (params.object, params.target)
             )
-            level = np.array([*(base.rotation.inverse().matrix() @ (b - a))[:2], 0.0])
-        shifts: list[Array] = [base.rotation.matrix() @ (level + np.array(d)) for d in params.delta_trans]
+            level = base.rotation.matrix() @ [*(base.rotation.inverse().matrix() @ (b - a))[:2], 0.0]
+        shifts: list[Array] = [level + axes @ np.array(d) for d in params.delta_trans]
         return [Pose.of(here.translation_m + shift, here.rotation) for shift in shifts]
+
+
+def _check_path(params: MoveParams) -> Outcome:
+    count, found = len(params.delta_trans), []
+    if params.interim and len(params.interim) != count:
+        text = (
+            f"interim has {len(params.interim)} points for {count} of delta_trans; give one for each, or none"
+        )
+        found.append(checks.fault(Code.CONTRADICTION, "interim", text))
+    if params.blend_radii and len(params.blend_radii) != count - 1:
+        text = f"blend_radii has {len(params.blend_radii)} radii for {count - 1} inner waypoints; give one for each"
+        found.append(checks.fault(Code.CONTRADICTION, "blend_radii", text))
+    else:
+        radii = [(f"blend_radii[{i}]", radius) for i, radius in enumerate(params.blend_radii)]
+        found.append(check_blends(radii, [LIN] * (len(radii) + 1)))
+    if not params.straight:
+        found.append(
+            checks.without_effect(
+                params, ("interim", "blend_radii"), "straight is false, so the paths are free"
+            )
+        )
+    found += [
+        arm_motions.check_vector(f"interim[{i}]", point, 2.0, "m") for i, point in enumerate(params.interim)
+    ]
+    return checks.all_faults(found)

@@ -1,0 +1,1 @@
+"""Curves of the tool: lines, arcs and blends between them. Pure geometry."""
