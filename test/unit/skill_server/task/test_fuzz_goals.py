@@ -16,7 +16,8 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Outcome
 from skill_server.params.parsing import parameters_from, parameters_from_yaml
-from skill_server.task.read import Site, read_task
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 
 from .test_task_file import CATALOG, GOOD, two_armed, world
 

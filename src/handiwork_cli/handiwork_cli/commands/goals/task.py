@@ -72,7 +72,8 @@ def run_check(options: argparse.Namespace) -> int:
     """
     from skill_server.params.registry import load_catalog
     from skill_server.skills import BUILTIN
-    from skill_server.task.read import Site, read_task
+    from skill_server.task.reading.entries import Site
+    from skill_server.task.reading.read import read_task
 
     robot = load_robot(robot_folder(options.robot))
     scene = load_scene(scene_file(options.scene)) if options.scene else None
@@ -160,7 +161,7 @@ def _print_report(report: TaskReport) -> int:
 
 def _text(path: Path) -> str:
     """Return the text of a task file with the robot files that it names."""
-    from skill_server.task.robot_files import with_robot_files
+    from skill_server.task.reading.robot_files import with_robot_files
 
     try:
         return with_robot_files(path.read_text(encoding="utf-8"), path)
