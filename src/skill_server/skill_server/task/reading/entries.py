@@ -197,18 +197,18 @@ def read_entry(
 
 def _judged(
     skill: Skill[Any],
-    given: Mapping[str, Any],
+    given: dict[str, Any],
     path: str,
     label: str,
     arm: ArmSpec,
     index: int,
     reading: Reading,
 ) -> Entry | None:
-    values = with_format_defaults(skill.name, dict(given)) if reading.is_simbox else dict(given)
-    draws = "seed" not in values
-    values.setdefault("seed", derived_seed(reading.seed, label, arm.name, index))
+    given = with_format_defaults(skill.name, dict(given)) if reading.is_simbox else dict(given)
     if reading.ignore_substring and any(f.name == "ignore_substring" for f in fields(skill.params_type)):
-        values.setdefault("ignore_substring", list(reading.ignore_substring))
+        given.setdefault("ignore_substring", list(reading.ignore_substring))
+    draws = "seed" not in given
+    values = {"seed": derived_seed(reading.seed, label, arm.name, index), **given}
     try:
         params = judged_parameters(
             skill, values, arm.name, path, lambda made: _verdict(skill, made, arm, path, reading)
