@@ -86,11 +86,12 @@ def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, Place]]:
 
 
 def _needed(task: Task, begin: Mapping[str, Place]) -> set[str]:
-    """Return the arms that have a skill in the steps from which they begin on."""
+    """Return the arms that have a skill in the steps from which they begin on; all arms where none has."""
     first = {arm: task.index_of(place[0]) if place else 0 for arm, place in begin.items()}
-    return {
+    arms = {
         entry.arm for i, node in enumerate(task.steps) for entry in entries_of(node) if i >= first[entry.arm]
     }
+    return arms or set(first)
 
 
 def _untouched(task: Task) -> tuple[EntryEnd, ...]:

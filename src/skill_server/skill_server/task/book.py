@@ -117,7 +117,8 @@ class Book:
         with self._lock:
             self._ends[entry.arm, place] = EntryEnd(entry, TaskEntryState.RUNNING)
             self.ran.setdefault(entry.arm, []).append(Ran(place, held))
-            self.stopped_at.clear()
+            self.stopped_at.pop(entry.arm, None)
+            self.stopped_at.pop("", None)
 
     def end(self, entry: Entry, place: str, run: ExecutionResult | None, *, ok: bool) -> None:
         """Note the end of a skill that began.
@@ -192,6 +193,16 @@ class Book:
         """
         with self._lock:
             self.stopped_at.setdefault(arm, label)
+
+    def go_on(self, arm: str) -> None:
+        """Note that a failure does not end the task.
+
+        Args:
+            arm: Arm of the list that goes on; empty between steps, where all arms do.
+        """
+        with self._lock:
+            for one in [arm] if arm else list(self.stopped_at):
+                self.stopped_at.pop(one, None)
 
     def spend(self, least: int, most: int) -> None:
         """Take skills off those that are still to come.

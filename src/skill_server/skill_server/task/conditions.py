@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,9 @@ KNOWN_WITHIN_S = 1.0
 """Time that a condition has to become known on a world that is no older than the question, s of the robot's world."""
 POLL_S = 0.02
 """The pause between two questions, s of the robot's world."""
+
+SHOW_S = 0.15
+"""The pause between two reports of a task that waits, s."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,9 @@ class Conditions(Protocol):
         ...
 
 
-def decided(conditions: Conditions, condition: Condition, token: Token, clock: Clock) -> Decision:
+def decided(
+    conditions: Conditions, condition: Condition, token: Token, clock: Clock, show: Callable[[], None]
+) -> Decision:
     """Ask until a condition is decided on a world that is not older than the question.
 
     Args:
@@ -80,11 +86,13 @@ def decided(conditions: Conditions, condition: Condition, token: Token, clock: C
         condition: The condition.
         token: Ends the wait when it is set.
         clock: Time of the robot's world.
+        show: Reports that the task waits; called at the beginning and every ``SHOW_S``.
 
     Returns:
         TRUE as soon as it is; FALSE or UNKNOWN after the time that it has.
     """
-    begun_s = clock.now_s()
+    begun_s = shown_s = clock.now_s()
+    show()
     while True:
         answer = conditions.decide(condition.text, should_stop=token.is_set)
         is_known = answer.truth is not Truth.UNKNOWN and answer.stamp_s >= begun_s
@@ -94,6 +102,9 @@ def decided(conditions: Conditions, condition: Condition, token: Token, clock: C
         if token.is_set() or clock.now_s() - begun_s >= wait_s:
             break
         clock.sleep(POLL_S, should_stop=token.is_set)
+        if clock.now_s() - shown_s >= SHOW_S:
+            shown_s = clock.now_s()
+            show()
     if is_known or answer.truth is Truth.UNKNOWN:
         return answer
     age_s = begun_s - answer.stamp_s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -29,7 +29,7 @@ from .model import (
     Task,
     TaskStep,
     Try,
-    derived_seed,
+    placed,
 )
 from .parallel import Meetings, together
 from .places import Place
@@ -106,18 +106,13 @@ class Interpreter:
                     return self._failed(Code.CONDITION_FALSE, label, line, outcome.message)
                 return outcome
             case Barrier():
-                self._show(f"waiting for barrier {node.name}", label, line)
-                if line.meetings is not None and not line.meetings.meet(node.name, line.token):
-                    return self._ended(label, line)
-                return OK
+                show = self._shown(f"waiting for barrier {node.name}", label, line)
+                met = line.meetings is None or line.meetings.meet(node.name, line.token, show)
+                return OK if met else self._ended(label, line)
 
     def _entry(self, entry: Entry, place: str, line: Line) -> Outcome:
-        """Run one skill. It has the label of its step, and a seed that follows from its place."""
-        step, _, number = place.rpartition(".")
-        if entry.draws_seed:
-            seed = derived_seed(self._task.seed, step, entry.arm, int(number) - 1)
-            entry = replace(entry, params=replace(entry.params, seed=seed))
-        entry = replace(entry, step=step)
+        entry = placed(entry, place, self._task.seed)
+        step = entry.step
         run: ExecutionResult | None
         try:
             self._book.begin(entry, place)
@@ -181,6 +176,8 @@ class Interpreter:
             outcome = self._turn(node.body, label, k, line)
             if outcome.ok or line.token.is_set() or outcome.code in FINAL:
                 return outcome
+            if k < node.times:
+                self._book.go_on(line.arm)
         return replace(outcome, message=f"{outcome.message}; {node.times} attempts of step {label} failed")
 
     def _first_turn(self, body: Block, label: str, line: Line) -> int:
@@ -221,8 +218,7 @@ class Interpreter:
         self, node: ForEach, label: str, line: Line, named: Sequence[str]
     ) -> tuple[Outcome, list[str]]:
         """Return the objects of a loop in their order, from the first that a place names on."""
-        order = list(node.among or self._ports.movable())
-        order = order if node.among else sorted({*order, *named})
+        order = list(node.among) or sorted({*self._ports.movable(), *named})
         first = min((order.index(name) for name in named), default=0)
         found = list[str]()
         for name in order[first:]:
@@ -246,14 +242,15 @@ class Interpreter:
                 return outcome
         block = node.then if truth is Truth.TRUE else node.otherwise
         line.meter.expect(budget_of(*block))
-        mark = "then" if truth is Truth.TRUE else "else"
-        return self._block(block, f"{label}.{mark}", line.into(lambda _word: 0))
+        where = f"{label}.{'then' if truth is Truth.TRUE else 'else'}"
+        return self._block(block, where, line.into(lambda _word: 0))
 
     def _try(self, node: Try, label: str, line: Line) -> Outcome:
         begin = min((int(word[3:]) for word in line.words()), default=1)
         failures: list[Outcome] = []
         for i, block in enumerate(node.alternatives[begin - 1 :], begin):
             line.meter.expect(budget_of(Try(node.path, node.alternatives[i - 1 :])))
+            self._book.go_on(line.arm)
             part = line.into(lambda word, i=i: int(word[3:]) - i)  # type: ignore[misc]
             outcome = self._block(block, f"{label}.try{i}", part)
             if outcome.ok or line.token.is_set() or outcome.code in FINAL:
@@ -264,10 +261,10 @@ class Interpreter:
 
     def _ask(self, condition: Condition, label: str, line: Line) -> tuple[Truth, Outcome]:
         """Return the value of a condition, with the failure where it is UNKNOWN, the reason where FALSE."""
-        self._show(f"condition {condition.text}", label, line)
         if self._ports.conditions is None:
             return Truth.UNKNOWN, self._failed(Code.INTERNAL, label, line, "there is no condition monitor")
-        found = decided(self._ports.conditions, condition, line.token, self._ports.clock)
+        show = self._shown(f"condition {condition.text}", label, line)
+        found = decided(self._ports.conditions, condition, line.token, self._ports.clock, show)
         if line.token.is_set():
             return Truth.UNKNOWN, self._ended(label, line)
         text = f"{condition.text} is {found.truth.name}: {found.reason}"
@@ -275,8 +272,9 @@ class Interpreter:
             return found.truth, self._failed(Code.CONDITION_UNKNOWN, label, line, text)
         return found.truth, OK if found.truth is Truth.TRUE else Outcome(Code.OK, text)
 
-    def _show(self, stage: str, label: str, line: Line) -> None:
-        self._book.progress(label, line.arm, "", Progress(stage, 0, 1, 0.0))
+    def _shown(self, stage: str, label: str, line: Line) -> Callable[[], None]:
+        """Return the function that reports a control node which waits."""
+        return lambda: self._book.progress(label, line.arm, "", Progress(stage, 0, 1, 0.0))
 
     def _failed(self, code: Code, label: str, line: Line, text: str) -> Outcome:
         self._book.stop_at(line.arm, label)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from handiwork_core.contracts.skill import Token
 
+from .conditions import SHOW_S
 from .model import Barrier, TaskStep
 from .places import Starts
 
@@ -48,17 +50,19 @@ class Meetings:
                     counts[node.name] = counts.get(node.name, 0) + 1
         return cls(counts)
 
-    def meet(self, name: str, token: Token) -> bool:
+    def meet(self, name: str, token: Token, show: Callable[[], None]) -> bool:
         """Wait until all arms are at a barrier.
 
         Args:
             name: Name of the barrier.
             token: Ends the wait when it is set.
+            show: Reports that the arm waits; called at the beginning and every ``SHOW_S``.
 
         Returns:
             True once all are there; False when the token was set.
         """
-        meeting = self._by_name[name]
+        meeting, shown_s = self._by_name[name], time.monotonic()
+        show()
         with self._lock:
             meeting.missing -= 1
             if meeting.missing <= 0:
@@ -66,6 +70,9 @@ class Meetings:
         while not meeting.all_there.wait(POLL_S):
             if token.is_set():
                 return False
+            if time.monotonic() - shown_s >= SHOW_S:
+                shown_s = time.monotonic()
+                show()
         return True
 
 

@@ -143,6 +143,10 @@ def test_a_fault_of_variables_is_named(variables: str, fault: str) -> None:
     assert any(fault in one for one in faults(text)), faults(text)
 
 
+def test_a_task_without_a_skill_is_refused() -> None:
+    assert "have no skill; add one" in only_fault("condition: on(cube)")
+
+
 def test_every_fault_of_all_branches_is_reported_at_once() -> None:
     found = faults(
         steps(

@@ -124,3 +124,29 @@ def test_an_object_that_was_lost_is_picked_again_in_its_turn() -> None:
     robot.after = {"1.3[2].1 place": robot.hands.clear}
     ended, _ = run_flow(TASK, robot)
     assert ended.resume_from == "1.3[2].1"
+
+
+def test_a_condition_that_an_alternative_took_up_is_no_place_to_go_on_from() -> None:
+    text = steps(
+        "try: [[{left: [{condition: never}]}], [{left: [{name: home}]}]]",
+        "{left: [{name: pick, object: cube}], right: [{name: pick, object: ball}]}",
+    )
+    robot = Robot(fails={"1.2 pick cube": [Code.NO_IK]})
+    ended, _ = run_flow(text, robot)
+    assert ended.outcome.code is Code.NO_IK
+    assert ended.resume_from in ("1.2", "left_arm=1.2.1,right_arm=1.2.2")
+
+
+def test_an_arm_goes_on_at_the_condition_of_its_list_that_failed() -> None:
+    text = steps(
+        "left: [{name: pick, object: cube}, {barrier: a}, {condition: never}, {name: place, container: tray}]\n"
+        "    right: [{name: pick, object: ball}, {barrier: a}]"
+    )
+    robot = Robot()
+    ended, _ = run_flow(text, robot)
+    assert ended.outcome.code is Code.CONDITION_FALSE
+    assert ended.outcome.message.startswith("step 1.1.3, left_arm: never is FALSE")
+    assert ended.resume_from == "left_arm=1.1.3,right_arm=1.1.2"
+    robot.facts.true.add("never")
+    robot.log.clear()
+    assert run_log(text, robot, ended.resume_from) == ["1.1 place tray"]

@@ -136,9 +136,11 @@ def test_a_condition_that_does_not_hold_fails_and_an_alternative_takes_it_up() -
 def test_a_condition_has_the_time_that_the_file_gives_it() -> None:
     facts = Facts()
     robot = Robot(facts)
-    ended, _ = run_flow(steps("condition: {expression: never, within_s: 0.5}", PICK), robot)
+    ended, seen = run_flow(steps("condition: {expression: never, within_s: 0.5}", PICK), robot)
     assert ended.outcome.code is Code.CONDITION_FALSE
     assert facts.clock.time_s == pytest.approx(0.5, abs=0.03)
+    # Feedback comes at least five times a second, also while the task waits.
+    assert [one.stage for one in seen] == ["condition never"] * 4
 
 
 def test_unknown_is_never_guessed() -> None:

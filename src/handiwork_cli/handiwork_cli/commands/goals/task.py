@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -194,7 +195,7 @@ class _Lines:
         if begins or (waits and waits != waited):
             most = "at most " if feedback.count_is_bound else ""
             words = f"is {waits}" if waits else f"({feedback.done} of {most}{feedback.count} done)"
-            where = f"step {feedback.step}  {feedback.arm:<12}{feedback.skill}"
+            where = f"step {feedback.step:<7} {feedback.arm:<12}{feedback.skill}"
             print(f"{where} {words}", flush=True)
 
     def _show_control(self, feedback: TaskFeedback) -> None:
@@ -202,22 +203,25 @@ class _Lines:
         asked = (feedback.step, feedback.progress.stage)
         if self._asked.get(feedback.arm) != asked:
             self._asked[feedback.arm] = asked
-            print(f"step {feedback.step}  {feedback.arm:<12}{feedback.progress.stage}", flush=True)
+            print(f"step {feedback.step:<7} {feedback.arm:<12}{feedback.progress.stage}", flush=True)
 
 
 def _print_report(report: TaskReport) -> int:
     for fault in report.faults:
         print(fault)
+    width = max((len(entry.step) for entry in report.entries), default=0) + 4
     if report.entries:
-        print(f"\n{'step':<7}{'arm':<12}{'skill':<18}{'duration':>10}  result")
+        print(f"\n{'step':<{width}}{'arm':<12}{'skill':<18}{'duration':>10}  result")
     for entry in report.entries:
         how = entry.report.outcome
         code = "" if how.code in (Code.OK, Code.UNSET) else how.code.name
         words = f"{entry.state.name.lower()} {code} {how.message}".rstrip()
-        print(f"{entry.step:<7}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}")
+        print(
+            f"{entry.step:<{width}}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}"
+        )
     print(f"task: {report.outcome.code.name} {report.outcome.message}".rstrip())
     if report.resume_from:
-        print(f"continue with --from {report.resume_from} --seed {report.seed}")
+        print(f"continue with --from {shlex.quote(report.resume_from)} --seed {report.seed}")
     return 0 if report.ok else 1
 
 

@@ -15,7 +15,7 @@ from handiwork_core.config.dataclass_loader import (
 from handiwork_core.intake.limits import TASK_ENTRIES, TASK_RUNS, TASK_YAML
 from skill_server.params.parsing import LARGEST_SEED
 from skill_server.task.budget import budget_of, visits_of
-from skill_server.task.model import Block, Task
+from skill_server.task.model import Block, Task, entries_of
 
 from .blocks import read_block
 from .entries import Reading, Site
@@ -92,6 +92,8 @@ def _check_use(path: str, reading: Reading) -> None:
 
 def _check_runs(steps: Block, path: str, reading: Reading) -> None:
     """Check that a task ends within a time that somebody can wait for, whatever its conditions are."""
+    if not reading.faults and not any(True for node in steps for _ in entries_of(node)):
+        reading.fault(path, "have no skill; add one, or ask for conditions with `handiwork why`")
     most = max(budget_of(*steps).most, visits_of(*steps))
     if most > TASK_RUNS and not reading.faults:
         text = f"may run {most} skills and control nodes; at most {TASK_RUNS} are taken, lower times or max of loops"
