@@ -17,8 +17,8 @@ from handiwork_cli.cli import main
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_client import skill_goal
-from skill_server.task.robot_files import with_robot_files
-from support.paths import DATA
+from skill_server.task.reading.robot_files import with_robot_files
+from support.paths import DATA, ROOT
 from support.stack.rig import SLOW, Rig, wait_for
 
 ROBOT_FILES = DATA / "robots/simbox"
@@ -83,6 +83,47 @@ def test_a_task_with_a_robot_file_runs_to_its_end_and_the_monitor_agrees(rig: Ri
     assert np.allclose(rig.joints.next().positions[:7], home, atol=0.02)
     inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
     assert inside, reason
+
+
+def test_a_task_with_loop_alternatives_and_branch_clears_the_table(rig: Rig) -> None:
+    text = (ROOT / "config/tasks/sort.yaml").read_text(encoding="utf-8")
+    # The first alternative of the cube has no grasp: no filter can be met.
+    text = text.replace("filter_z_dir: [downward, 20]", "filter_z_dir: [upward, 20]")
+    seen = []
+    report = rig.client.run_task(text, source="sort.yaml", on_feedback=seen.append, timeout_s=180.0)
+    assert report.ok, report.outcome
+    ran = [(e.step, e.skill, e.state) for e in report.entries if e.state is not EntryState.NOT_STARTED]
+    assert ran == [
+        *(
+            one
+            for name in ("can", "cube")
+            for one in (
+                (f"1.1[{name}].1.try1.1", "pick", EntryState.FAILED),
+                (f"1.1[{name}].1.try2.1", "home", EntryState.SUCCEEDED),
+                (f"1.1[{name}].1.try2.1", "pick", EntryState.SUCCEEDED),
+                (f"1.1[{name}].2", "place", EntryState.SUCCEEDED),
+            )
+        ),
+        ("1.2.then.1", "home", EntryState.SUCCEEDED),
+    ]
+    assert (seen[-1].step, seen[-1].skill, seen[-1].done, seen[-1].count) == ("1.2.then.1", "home", 6, 7)
+    assert not seen[-1].count_is_bound and seen[0].count_is_bound
+    for name in ("can", "cube"):
+        inside, reason = rig.stack.settled("object_in_container", f"{{object: {name}, container: bin}}", 10.0)
+        assert inside, reason
+
+
+def test_a_task_with_a_wrong_condition_moves_nothing(rig: Rig) -> None:
+    text = (ROOT / "config/tasks/sort.yaml").read_text(encoding="utf-8")
+    wrong = text.replace("object_in_container(object=cube", "object_in_contaner(object=cub")
+    report = rig.client.run_task(
+        wrong.replace("reference_object=table", "reference_object=tabel"), source="x.yaml"
+    )
+    assert report.outcome.code is Code.BAD_GOAL
+    loop, branch = report.faults
+    assert loop.startswith("skills[0].fr3[0].for_each.object_where: no object 'tabel'; did you mean 'table'?")
+    assert branch.startswith("skills[0].fr3[1].if.condition: ") and "object_in_container" in branch
+    rig.joints.assert_rests()
 
 
 def test_a_cancelled_task_rests_at_once_and_goes_on_where_it_was(rig: Rig) -> None:

@@ -37,6 +37,7 @@ from handiwork_ros.safety.watch import SafetyWatch
 from .params.registry import Catalog, load_catalog
 from .ros.admission import Gate
 from .ros.arm_set import arm_set
+from .ros.condition_client import MonitorClient
 from .ros.run_skill_action import run_skill_binding
 from .ros.run_task_action import run_task_binding
 from .skills import BUILTIN
@@ -172,7 +173,7 @@ class SkillServer(ManagedNode):
             if action is not None:
                 yield gate.typed_binding(skill, action)
         yield run_skill_binding(gate, catalog)
-        yield run_task_binding(gate, catalog)
+        yield run_task_binding(gate, catalog, MonitorClient(self))
 
 
 def main() -> None:

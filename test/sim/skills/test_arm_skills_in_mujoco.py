@@ -19,8 +19,10 @@ from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.params.parsing import parameters_from_yaml
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
+from skill_server.task.line import Ports
 from skill_server.task.model import Entry
-from skill_server.task.read import Site, read_task
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 from skill_server.task.run import run_task
 from support.cells.simulated_cell import UNSUPERVISED, SimulatedCell
 from support.paths import ROOT
@@ -188,7 +190,8 @@ def test_a_task_with_one_seed_is_the_same_episode(robot: Robot, engine: Any) -> 
         def do(entry: Entry, token: Token, report: Any, bench: Bench = bench) -> ExecutionResult:
             return bench.do(entry.skill, entry.params, token, report)
 
-        ended = run_task(task, (), do, Token(), lambda _progress: None, bench.cell.now_s, lambda _arm: "")
+        ports = Ports(do, bench.cell, lambda _arm: "")
+        ended = run_task(task, {}, ports, Token(), lambda _progress: None)
         assert ended.outcome.ok, ended
         world = bench.cell.snapshot()
         poses = [world.states[name].world_T_object.matrix() for name in sorted(world.states)]

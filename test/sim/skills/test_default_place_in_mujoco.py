@@ -23,7 +23,8 @@ from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
-from skill_server.task.read import Site, read_task
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 from support.cells.simulated_cell import SimulatedCell
 from support.paths import ROBOTS, ROOT
 

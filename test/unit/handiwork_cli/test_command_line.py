@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -27,6 +28,7 @@ from handiwork_core.scene.loader import load_scene
 from support.paths import ROOT
 
 TASK = ROOT / "config/tasks/tidy.yaml"
+SORT = ROOT / "config/tasks/sort.yaml"
 
 
 class Report:
@@ -120,6 +122,36 @@ def test_a_task_is_checked_without_a_stack(tmp_path: Path, capsys: pytest.Captur
     assert all(line.startswith(f"{bad}: skills[0].fr3[0].fr3_arm[") for line in lines)
     assert main(["task", "check", str(tmp_path / "none.yaml")]) == 1
     assert "cannot be read" in capsys.readouterr().out
+
+
+def test_conditions_of_a_task_are_checked_without_a_stack(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["task", "check", str(SORT), "--scene", "tabletop"]) == 0
+    assert "runs 1 to 19 skills" in capsys.readouterr().out
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(SORT.read_text().replace("object_in_container", "in_bin").replace("=table", "=tabel"))
+    assert main(["task", "check", str(bad), "--scene", "tabletop"]) == 1
+    loop, branch = capsys.readouterr().out.splitlines()
+    assert "for_each.object_where: no object 'tabel'; did you mean 'table'?" in loop
+    assert "if.condition: " in branch and "in_bin" in branch
+
+
+def test_a_condition_with_a_name_of_the_stack_s_file_is_known(tmp_path: Path) -> None:
+    text = "skills: [{fr3: [{condition: cube_put_away}]}]"
+    (tmp_path / "named.yaml").write_text(text)
+    assert main(["task", "check", str(tmp_path / "named.yaml"), "--scene", "tabletop"]) == 0
+
+
+def test_a_task_is_exported_as_a_tree_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "tidy.xml"
+    assert main(["task", "export", str(TASK), "--output", str(out)]) == 0
+    root = ElementTree.parse(out).getroot()
+    assert [node.get("ID") for node in root.iter("Action") if node.get("name")] == ["pick", "place"]
+    assert main(["task", "export", str(SORT)]) == 1
+    assert "for_each: object_where selects objects while the task runs" in capsys.readouterr().out
+    assert main(["task", "export", str(TASK), "--output", str(tmp_path / "none/tidy.xml")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_each_stage_is_told_once_at_its_end_with_its_planning_time() -> None:

@@ -111,6 +111,7 @@ class ConditionRequests:
     def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
         watched = self._watched()
         condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
+        response.subjects = _subjects(condition)
         world, now_s = self._look()
         finding = watched.monitor.decide(condition, world, now_s)
         shown = watched.monitor.find(condition.key) or ConditionStatus(
@@ -150,6 +151,13 @@ class ConditionRequests:
             self._tell()
         response.progress = progress_to_msg(watched.task, world.stamp_s)
         return OK
+
+
+def _subjects(condition: Condition) -> list[str]:
+    """Return the objects that a condition reads, in their order, also those that are not in the world."""
+    return list(
+        dict.fromkeys(name for leaf in condition.expression.leaves() for name in leaf.predicate.subjects())
+    )
 
 
 def _field(error: ConfigError) -> str:

@@ -121,3 +121,12 @@ SPAWNED_AT_ONCE = 100
 
 LARGEST_POSITION_M = 1e6
 """Greatest coordinate of an object that is spawned or moved."""
+
+LOOP_TURNS = 1_000
+"""Turns of one loop of a task."""
+
+LOOP_OBJECTS = 100
+"""Objects of one loop of a task."""
+
+TASK_RUNS = 2_000
+"""Skills, and other nodes, that one task may run, with all turns of its loops."""

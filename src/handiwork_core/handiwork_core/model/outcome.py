@@ -59,6 +59,10 @@ class Code(IntEnum):
     NOTHING_GRASPED = 500
     OBJECT_DROPPED = 501
     GRIPPER_FAILED = 502
+    # Control flow of a task.
+    CONDITION_FALSE = 600
+    CONDITION_UNKNOWN = 601
+    LOOP_BOUND = 602
     # Faults of the program.
     INTERNAL = 900
 

@@ -80,11 +80,12 @@ class TaskFeedback:
 
     Attributes:
         step: Name of the step.
-        arm: Name of the arm.
-        skill: Name of the skill.
+        arm: Name of the arm; empty for a control node between steps.
+        skill: Name of the skill; empty for a control node, whose stage says what it does.
         done: Number of skills that succeeded, now or in a run before.
-        count: Number of skills of the task.
+        count: These, and the skills that may still run.
         progress: Progress of the skill that runs.
+        count_is_bound: True when fewer may run, as conditions that are still to be decided say.
     """
 
     step: str
@@ -93,6 +94,7 @@ class TaskFeedback:
     done: int
     count: int
     progress: Progress
+    count_is_bound: bool = False
 
 
 def task_report_from_msg(status: int, message: RunTask.Result) -> TaskReport:
@@ -134,4 +136,5 @@ def task_feedback_from_msg(message: RunTask.Feedback) -> TaskFeedback:
         message: The message.
     """
     progress = progress_from_msg(message.feedback)
-    return TaskFeedback(message.step, message.arm, message.skill, message.done, message.count, progress)
+    numbers = (message.done, message.count, progress, message.count_is_bound)
+    return TaskFeedback(message.step, message.arm, message.skill, *numbers)

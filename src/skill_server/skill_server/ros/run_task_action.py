@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from handiwork_msgs.action import RunTask
@@ -12,16 +13,14 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
-from skill_server.task.model import Task
-from skill_server.task.read import Site, read_task
-from skill_server.task.resume import skipped
-from skill_server.task.run import (
-    EntryEnd,
-    TaskEntryState,
-    TaskProgress,
-    TaskResult,
-    run_task,
-)
+from skill_server.task.book import Book, EntryEnd, TaskProgress
+from skill_server.task.conditions import Conditions
+from skill_server.task.line import Ports
+from skill_server.task.model import Task, entries_of
+from skill_server.task.places import Place, starts
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
+from skill_server.task.run import TaskResult, run_task
 
 from .admission import Gate
 from .result_encoding import feedback_to_msg, result_to_msg
@@ -30,37 +29,39 @@ ACTION = "run_task"
 HOLDER = "run_task"
 
 
-def run_task_binding(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
+def run_task_binding(gate: Gate, catalog: Catalog, conditions: Conditions) -> SkillBinding[TaskResult]:
     """Return the binding of the action ``run_task``.
 
     Args:
         gate: Admission of goals.
         catalog: Known skills.
+        conditions: Condition monitor.
 
     Returns:
         The binding for a ``SkillActionServer``.
     """
 
     def admit(goal: Any) -> ArmRequest[TaskResult]:
-        site = Site(catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots)
-        task, done = _checked(goal, site)
+        newest = gate.source.snapshot
+        site = Site(
+            catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots, conditions, newest
+        )
+        task, begin = _checked(goal, site)
         if goal.check_only:
             raise GoalRejected(OK, TaskResult(OK, task, _untouched(task)))
-        arms = {entry.arm for entry in task.entries if entry.path not in done}
-        clock = next(iter(gate.runs.values())).clock
+        arms = _needed(task, begin)
+        ports = Ports(
+            lambda entry, own, note: gate.runs[entry.arm].run(
+                entry.skill, entry.params, own, note, task.robot
+            ),
+            next(iter(gate.runs.values())).clock,
+            lambda arm: gate.runs[arm].held_now(),
+            conditions,
+            lambda: sorted(name for name, one in newest().objects.items() if not one.is_static),
+        )
         return ArmRequest(
             tuple(name for name in gate.robot.arms if name in arms),
-            lambda token, report: run_task(
-                task,
-                done,
-                lambda entry, own, note: gate.runs[entry.arm].run(
-                    entry.skill, entry.params, own, note, task.robot
-                ),
-                token,
-                report,
-                clock.now_s,
-                lambda arm: gate.runs[arm].held_now(),
-            ),
+            lambda token, report: run_task(task, begin, ports, token, report),
         )
 
     return SkillBinding(
@@ -68,8 +69,8 @@ def run_task_binding(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
     )
 
 
-def _checked(goal: Any, site: Site) -> tuple[Task, frozenset[str]]:
-    """Return the task, and the paths of the skills that do not run."""
+def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, Place]]:
+    """Return the task, and where each arm begins."""
     source = goal.source or "task"
     try:
         task = read_task(goal.task, source, site, goal.seed if goal.use_seed else None)
@@ -79,13 +80,22 @@ def _checked(goal: Any, site: Site) -> tuple[Task, frozenset[str]]:
         outcome = Outcome(Code.BAD_GOAL, text, "check", "task")
         raise GoalRejected(outcome, TaskResult(outcome, faults=error.faults)) from error
     try:
-        return task, skipped(task, goal.resume_from)
+        return task, starts(task, goal.resume_from)
     except ValueError as error:
         raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
 
 
+def _needed(task: Task, begin: Mapping[str, Place]) -> set[str]:
+    """Return the arms that have a skill in the steps from which they begin on; all arms where none has."""
+    first = {arm: task.index_of(place[0]) if place else 0 for arm, place in begin.items()}
+    arms = {
+        entry.arm for i, node in enumerate(task.steps) for entry in entries_of(node) if i >= first[entry.arm]
+    }
+    return arms or set(first)
+
+
 def _untouched(task: Task) -> tuple[EntryEnd, ...]:
-    return tuple(EntryEnd(entry, TaskEntryState.NOT_STARTED) for entry in task.entries)
+    return Book(task, lambda _progress: None, lambda _arm: "").ends()
 
 
 def _result(outcome: Outcome, ended: TaskResult | None) -> RunTask.Result:
@@ -114,4 +124,5 @@ def _feedback(progress: Any) -> RunTask.Feedback:
     if isinstance(progress, TaskProgress):
         message.step, message.arm, message.skill = progress.step, progress.arm, progress.skill
         message.done, message.count = progress.done, progress.total
+        message.count_is_bound = progress.is_bound
     return message

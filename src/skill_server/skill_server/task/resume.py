@@ -1,142 +1,123 @@
-"""Where a task goes on: which skills count as done, by the arms' progress and by what their hands hold."""
+"""Where a task goes on: for each arm by what it did and by what its hand holds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
-from handiwork_core.config.dataclass_loader import nearest
-
-from .model import Entry, Task
-
-LONGEST = 80
-"""Characters of a wrong label that a message repeats."""
+from .book import Ran
+from .model import Task, TaskStep, entries_of
+from .places import Found, Place, find, joined, split, starts
 
 
-@dataclass(frozen=True, eq=False)
-class ArmProgress:
-    """What one arm did of its skills in this run.
+def resume_text(
+    task: Task,
+    ran: Mapping[str, Sequence[Ran]],
+    stopped_at: Mapping[str, str],
+    begun: Mapping[str, Place],
+    held: Callable[[str], str],
+) -> tuple[str, tuple[str, ...]]:
+    """Return the text with which a task goes on; ``places.starts`` reads it.
 
-    Attributes:
-        first: Index of its first skill of this run, among its skills of the task.
-        held_before: Object in its hand before each skill that began, in order; empty text for none.
-        succeeded: Number of skills that succeeded, in order from ``first``.
-        held: Object in its hand now; empty text for none.
-    """
-
-    first: int
-    held_before: Sequence[str]
-    succeeded: int
-    held: str
-
-    def next(self) -> tuple[int, bool]:
-        """Return the index of the skill to go on with, and whether the hand is as it was before that skill.
-
-        A failed skill is repeated where the hand holds what it held before it. Where it does not, the arm goes back to
-        its last skill that began with such a hand: after a lost object, to the pick of it.
-        """
-        if self.succeeded >= len(self.held_before):
-            return self.first + self.succeeded, True
-        for i in range(self.succeeded, -1, -1):
-            if self.held_before[i] == self.held:
-                return self.first + i, True
-        return self.first + self.succeeded, False
-
-
-def skills_of(task: Task, arm: str) -> tuple[Entry, ...]:
-    """Return the skills of one arm in their order.
+    A failed skill is repeated where the hand holds what it held before it. Where it does not, the arm goes back to its
+    last skill that began with such a hand: after a lost object, to the pick of it.
 
     Args:
         task: The task.
-        arm: Name of the arm.
-    """
-    return tuple(entry for entry in task.entries if entry.arm == arm)
-
-
-def label(task: Task, begin: Mapping[str, int]) -> str:
-    """Return the text with which a task goes on; ``skipped`` reads it.
-
-    Args:
-        task: The task.
-        begin: Index of each arm's next skill among its skills of the task; their count where none is left.
+        ran: Skills that began in this run, in order, by arm.
+        stopped_at: Label of the control node that failed or was not begun, by arm; "" for one between steps.
+        begun: Places at which the arms began this run.
+        held: Names the object in the hand of an arm.
 
     Returns:
-        ``<group>.<step>`` where every arm begins with a step; else ``<arm>=<group>.<step>.<skill>`` for each arm, with
-        commas between them. All numbers count from 1.
+        The text; empty when nothing is left. And what must be done by hand before the task goes on.
     """
-    done = {entry.path for arm, index in begin.items() for entry in skills_of(task, arm)[:index]}
-    first = next((i for i, step in enumerate(task.steps) if _paths(task, i) - done), None)
-    if first is None:
+    places, asks = dict[str, Place](), list[str]()
+    for arm in begun:
+        place, ask = _next(task, arm, ran.get(arm, ()), begun[arm], held)
+        places[arm] = split(stopped_at[arm]) if arm in stopped_at else place
+        asks += [] if arm in stopped_at or not ask else [ask]
+    if "" in stopped_at and not _begins_later(task, ran, begun, stopped_at[""]):
+        return stopped_at[""], tuple(asks)
+    return _text(task, {arm: place for arm, place in places.items() if place}, ran, begun), tuple(asks)
+
+
+def _begins_later(
+    task: Task, ran: Mapping[str, Sequence[Ran]], begun: Mapping[str, Place], label: str
+) -> bool:
+    """Return True when an arm, which ran nothing yet, was to begin after a node."""
+    key = find(task, split(label), None).key
+    return any(
+        bool(place) and not ran.get(arm) and _found(task, place, arm).key > key
+        for arm, place in begun.items()
+    )
+
+
+def _next(
+    task: Task, arm: str, ran: Sequence[Ran], begun: Place, held: Callable[[str], str]
+) -> tuple[Place, str]:
+    """Return the place at which an arm goes on, and what must be changed by hand before."""
+    if not ran:
+        return begun, ""
+    last = ran[-1]
+    if last.ok:
+        return _after(task, split(last.place), arm), ""
+    holds = held(arm)
+    for one in reversed(ran):
+        if one.held_before == holds:
+            return split(one.place), ""
+    before = last.held_before or "nothing"
+    return split(last.place), f"{arm} holds {holds or 'nothing'} and held {before} before the skill"
+
+
+def _after(task: Task, place: Place, arm: str) -> Place:
+    """Return the place after a skill: the next one of the arm, or the end of its list where none can be named."""
+    following = (*place[:-1], str(int(place[-1]) + 1))
+    index = task.index_of(place[0])
+    step = task.steps[index]
+    if len(place) > 2 or not isinstance(step, TaskStep) or int(place[-1]) < len(step.arms[arm]):
+        return following
+    for label, node in zip(task.labels[index + 1 :], task.steps[index + 1 :], strict=True):
+        if not isinstance(node, TaskStep):
+            break
+        if arm in node.arms:
+            return (label, "1")
+    return following
+
+
+def _text(
+    task: Task, places: Mapping[str, Place], ran: Mapping[str, Sequence[Ran]], begun: Mapping[str, Place]
+) -> str:
+    if not places:
         return ""
-    if not any(_paths(task, i) & done for i in range(first, len(task.steps))):
-        return task.steps[first].label
-    from_there = {arm for step in task.steps[first:] for arm in step.arms}
-    return ",".join(f"{arm}={_place(task, arm, index)}" for arm, index in begin.items() if arm in from_there)
+    found = {arm: _found(task, place, arm) for arm, place in places.items()}
+    first = min(found.values(), key=lambda one: one.key)
+    step = joined(first.step)
+    if all(_does_all(task, one, ran.get(arm, ()), begun[arm], arm, first) for arm, one in found.items()):
+        return step
+    index = task.index_of(first.place[0])
+    left = {entry.arm for node in task.steps[index:] for entry in entries_of(node)}
+    named = {arm: one for arm, one in found.items() if arm in left and one.arm is not None}
+    text = ",".join(f"{arm}={joined(one.place)}" for arm, one in named.items())
+    try:
+        starts(task, text)
+    except ValueError:
+        # The arms would go on in branches that exclude each other: the step is done from its beginning.
+        return step
+    return text
 
 
-def skipped(task: Task, text: str) -> frozenset[str]:
-    """Return the paths of the skills that do not run.
-
-    Args:
-        task: The task.
-        text: Label as ``label`` writes it; empty: all skills run. An arm that it does not name begins at the earliest
-            step that it names.
-
-    Raises:
-        ValueError: The label names no place of the task; lists the known ones.
-    """
-    if "=" not in text:
-        return _before(task, task.index_of(text))
-    begin: dict[str, tuple[int, int]] = {}
-    for part in text.split(","):
-        arm, _, place = (word.strip() for word in part.partition("="))
-        if arm in begin:
-            raise ValueError(f"arm {arm[:LONGEST]!r} is named twice; name each arm once")
-        begin[arm] = _read(task, arm, place)
-    earliest = _before(task, min(step for step, _ in begin.values()))
-    named = {
-        entry.path
-        for arm, (step, skill) in begin.items()
-        for i in range(step + 1)
-        for entry in task.steps[i].arms.get(arm, ())[: skill if i == step else None]
-    }
-    return earliest | named
+def _does_all(task: Task, goes_on: Found, ran: Sequence[Ran], begun: Place, arm: str, first: Found) -> bool:
+    """Return True when an arm has all its skills from the beginning of a step on still to do."""
+    begin = first.key[: len(first.step)]
+    if begun and not ran and goes_on.key > begin and begun != first.step:
+        return False
+    keys = (_found(task, split(one.place), arm).key for one in ran if one.ok)
+    return not any(begin <= key < goes_on.key for key in keys)
 
 
-def _read(task: Task, arm: str, place: str) -> tuple[int, int]:
-    """Return the index of the step, and of the arm's skill in it."""
-    arms = sorted({entry.arm for entry in task.entries})
-    if arm not in arms:
-        raise ValueError(
-            f"arm {arm[:LONGEST]!r} has no skill in task {task.name!r}; {nearest(arm[:LONGEST], arms)}"
-        )
-    step_label, _, number = place.rpartition(".")
-    if not step_label:
-        raise ValueError(f"{arm}={place[:LONGEST]} is no place; write {arm}=<group>.<step>.<skill>")
-    step = task.index_of(step_label)
-    count = len(task.steps[step].arms.get(arm, ()))
-    if not count:
-        raise ValueError(f"arm {arm!r} has no skill in step {step_label}; name a step in which it has one")
-    # One more than there are says that the arm is done with the step.
-    numbers = [str(n) for n in range(1, count + 2)]
-    if number not in numbers:
-        text = f"skill {number[:LONGEST]!r} is not in step {step_label} of arm {arm!r}"
-        raise ValueError(
-            f"{text}; write a number from 1 to {count}, or {count + 1} where all of them are done"
-        )
-    return step, int(number) - 1
-
-
-def _place(task: Task, arm: str, index: int) -> str:
-    mine = skills_of(task, arm)
-    entry = mine[min(index, len(mine) - 1)]
-    begins = next(i for i, one in enumerate(mine) if one.step == entry.step)
-    return f"{entry.step}.{index - begins + 1}"
-
-
-def _paths(task: Task, step: int) -> set[str]:
-    return {entry.path for entries in task.steps[step].arms.values() for entry in entries}
-
-
-def _before(task: Task, step: int) -> frozenset[str]:
-    return frozenset().union(*(_paths(task, i) for i in range(step)))
+def _found(task: Task, place: Place, arm: str) -> Found:
+    try:
+        return find(task, place, arm)
+    except ValueError:
+        # A step in which the arm has no list.
+        return find(task, place, None)

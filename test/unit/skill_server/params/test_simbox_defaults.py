@@ -14,7 +14,8 @@ from handiwork_core.testing.gantry import gantry
 from skill_server.params.simbox_defaults import DEFAULTS
 from skill_server.skills.pick_place.place import PlaceParams
 from skill_server.task.model import Task
-from skill_server.task.read import Site, read_task
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 from support.paths import ROOT
 
 from .test_parameters import CATALOG

@@ -14,13 +14,26 @@ from hypothesis import strategies as st
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Skill
+from handiwork_core.intake.limits import TASK_RUNS
 from handiwork_core.model.outcome import Outcome
 from skill_server.params.parsing import parameters_from, parameters_from_yaml
-from skill_server.task.read import Site, read_task
+from skill_server.task.budget import budget_of
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 
+from .flow_support import Facts, steps
 from .test_task_file import CATALOG, GOOD, two_armed, world
 
 ROBOT, WORLD = two_armed(), world()
+PICK = "{left: [{name: pick, object: $what}]}"
+FLOW = "variables: {what: cube, n: 2}\n" + steps(
+    f"repeat: {{times: $n, steps: [{PICK}]}}",
+    f"repeat: {{until: on($what), max: 3, steps: [{{retry: {{times: 2, steps: [{PICK}]}}}}]}}",
+    "for_each: {object_where: on($x), among: [cube], as: x, max: 1, steps: [{left: [{name: pick, object: $x}]}]}",
+    f"if: {{condition: {{expression: on(cube), within_s: 1.0}}, then: [{PICK}], else: [{PICK}]}}",
+    f"try: [[{PICK}], [{{condition: always}}]]",
+    "left: [{name: pick, object: cube}, {barrier: b}]\n    right: [{barrier: b}]",
+)
 SKILLS = sorted(CATALOG.skills)
 NUMBERS = st.one_of(
     st.floats(), st.integers(), st.sampled_from([0, -1, 1e308, 2**63, -(2**70), float("nan"), float("inf")])
@@ -109,14 +122,15 @@ def test_any_text_of_parameters_ends_in_a_named_error_or_in_values(name: str, te
 
 @st.composite
 def broken_task(draw: st.DrawFn) -> str:
-    """Make the valid file with a few of its nodes replaced by any values, or its text with a few characters changed."""
+    """Make a valid file with a few of its nodes replaced by any values, or its text with a few characters changed."""
+    good = draw(st.sampled_from([GOOD, FLOW]))
     if draw(st.booleans()):
-        text = list(GOOD)
+        text = list(good)
         for _ in range(draw(st.integers(1, 8))):
             at = draw(st.integers(0, len(text) - 1))
             text[at] = draw(st.sampled_from(list("{}[]:,&*!|>'\"%@`#-?0e\n\t é")))
         return "".join(text)
-    data: Any = copy.deepcopy(yaml.safe_load(GOOD))
+    data: Any = copy.deepcopy(yaml.safe_load(good))
     for _ in range(draw(st.integers(1, 3))):
         node, key = data, draw(st.sampled_from(list(data)))
         while draw(st.booleans()) and isinstance(node[key], (dict, list)) and node[key]:
@@ -132,8 +146,9 @@ def broken_task(draw: st.DrawFn) -> str:
 def test_any_task_file_ends_in_named_errors_or_is_a_task(text: str) -> None:
     try:
         with np.errstate(all="ignore"):
-            task = read_task(text, "fuzz.yaml", Site(CATALOG, ROBOT, WORLD))
+            task = read_task(text, "fuzz.yaml", Site(CATALOG, ROBOT, WORLD, conditions=Facts()))
         assert task.entries
+        assert budget_of(*task.steps).most <= TASK_RUNS
     except ConfigError as error:
         check_faults(error, "fuzz.yaml")
 

@@ -22,7 +22,8 @@ from handiwork_core.testing.gantry import gantry
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Task
-from skill_server.task.read import Site, read_task
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
 
 CATALOG = load_catalog(BUILTIN, ())
 GOOD = """

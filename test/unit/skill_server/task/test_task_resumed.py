@@ -14,9 +14,11 @@ from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.state import gripper_state
+from skill_server.task.book import Report
+from skill_server.task.line import Ports
 from skill_server.task.model import Entry, Task, TaskStep
-from skill_server.task.resume import skipped
-from skill_server.task.run import Report, TaskResult, run_task
+from skill_server.task.places import starts
+from skill_server.task.run import TaskResult, run_task
 from unit.skill_server.execution.test_executor import made
 
 PICK = Entry("a", "1.1", "arm", Pick(), PickParams(object="cube"))
@@ -26,7 +28,7 @@ TASK = Task("tidy", 1, (TaskStep("1.1", {"arm": (PICK, PLACE)}),))
 
 def run(f: Fakes, resume_from: str = "", fault: Callable[[Fakes], None] | None = None) -> TaskResult:
     def do(entry: Entry, token: Token, report: Report) -> ExecutionResult:
-        if entry is PLACE and fault is not None:
+        if entry.path == PLACE.path and fault is not None:
             f.arm.on_tick = lambda t: fault(f) if t > 0.3 else None
         return run_skill(entry.skill, entry.params, f.context)
 
@@ -35,8 +37,8 @@ def run(f: Fakes, resume_from: str = "", fault: Callable[[Fakes], None] | None =
             f.context.world.snapshot(), f.context.robot, f.context.arm_spec
         )
 
-    done = skipped(TASK, resume_from)
-    return run_task(TASK, done, do, Token(), lambda _p: None, f.context.clock.now_s, held)
+    ports = Ports(do, f.context.clock, held)
+    return run_task(TASK, starts(TASK, resume_from), ports, Token(), lambda _p: None)
 
 
 def move_tray(f: Fakes) -> None:

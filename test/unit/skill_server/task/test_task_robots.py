@@ -24,8 +24,9 @@ from handiwork_core.robot_files.loader import load_robot
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Task
-from skill_server.task.read import Site, read_task
-from skill_server.task.robot_files import with_robot_files
+from skill_server.task.reading.entries import Site
+from skill_server.task.reading.read import read_task
+from skill_server.task.reading.robot_files import with_robot_files
 from support.paths import ROBOTS, ROOT
 
 FILES = ROOT / "test/data/robots/simbox"

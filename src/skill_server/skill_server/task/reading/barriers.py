@@ -1,0 +1,51 @@
+"""Barriers between the arms of a step: every one is reached by all that wait at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+from skill_server.task.model import Barrier, Block
+
+Say = Callable[[str, str], None]
+
+
+def check_barriers(arms: Mapping[str, Block], path: str, fault: Say) -> None:
+    """Check that no arm of a step waits at a barrier forever.
+
+    Args:
+        arms: The lists of the step, by arm.
+        path: Place of the step in the file.
+        fault: Receives every fault.
+    """
+    lists = {arm: [node for node in block if isinstance(node, Barrier)] for arm, block in arms.items()}
+    count = dict.fromkeys((one.name for barriers in lists.values() for one in barriers), 0)
+    for barriers in lists.values():
+        seen = set[str]()
+        for one in barriers:
+            if one.name in seen:
+                fault(
+                    one.path,
+                    f"barrier {one.name!r} is twice in the list of one arm; name the second otherwise",
+                )
+            else:
+                count[one.name] += 1
+            seen.add(one.name)
+    for barriers in lists.values():
+        for one in barriers:
+            if count[one.name] == 1:
+                text = f"no other arm of the step has barrier {one.name!r}; add it to the arm that must wait"
+                fault(one.path, text)
+    order = TopologicalSorter[str]()
+    for barriers in lists.values():
+        for before, after in pairwise(barriers):
+            if before.name != after.name:
+                order.add(after.name, before.name)
+    try:
+        order.prepare()
+    except CycleError as error:
+        names = " -> ".join(map(repr, error.args[1]))
+        fault(
+            path, f"arms wait for one another at barriers {names}; give the barriers one order in all lists"
+        )
