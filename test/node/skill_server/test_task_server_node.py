@@ -46,6 +46,17 @@ def test_an_entry_of_robots_is_held_against_the_robot_that_runs(stack):
     assert len(report.faults) == 1 and report.faults[0].startswith("robots[0].euler: is [0.0, 0.0, 90.0] deg")
 
 
+def test_conditions_need_a_monitor_that_answers(stack):
+    text = GOOD.replace("{left: [{name", "{condition: gripper_open}, {condition: 'on(cube)'}, {left: [{name")
+    report = stack.client.run_task(text, source="asks.yaml")
+    assert report.outcome.code is Code.BAD_GOAL
+    (fault,) = report.faults
+    assert fault.startswith(
+        "skills[0].fr3[1].condition: cannot be checked: conditions/evaluate does not answer"
+    )
+    assert stack.world.asked == 0
+
+
 def test_an_unknown_step_is_reported(stack):
     report = stack.client.run_task(GOOD, resume_from="7.1")
     assert (report.outcome.code, report.outcome.field_name) == (Code.BAD_GOAL, "resume_from")

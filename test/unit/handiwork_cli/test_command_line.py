@@ -138,7 +138,7 @@ def test_conditions_of_a_task_are_checked_without_a_stack(
 
 
 def test_a_condition_with_a_name_of_the_stack_s_file_is_known(tmp_path: Path) -> None:
-    text = "skills: [{fr3: [{condition: cube_put_away}]}]"
+    text = "skills: [{fr3: [{left: [{name: home}]}, {condition: cube_put_away}]}]"
     (tmp_path / "named.yaml").write_text(text)
     assert main(["task", "check", str(tmp_path / "named.yaml"), "--scene", "tabletop"]) == 0
 

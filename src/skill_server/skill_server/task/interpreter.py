@@ -29,10 +29,10 @@ from .model import (
     Task,
     TaskStep,
     Try,
-    placed,
 )
 from .parallel import Meetings, together
 from .places import Place
+from .seeds import placed
 
 
 class Interpreter:

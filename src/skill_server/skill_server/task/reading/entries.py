@@ -20,7 +20,8 @@ from skill_server.params.registry import Catalog, UnknownSkill
 from skill_server.params.simbox_defaults import with_format_defaults
 from skill_server.params.validation import in_words, judged_parameters
 from skill_server.task.conditions import Conditions, Examined
-from skill_server.task.model import Entry, derived_seed
+from skill_server.task.model import Entry
+from skill_server.task.seeds import derived_seed
 
 from .variables import Scope
 
