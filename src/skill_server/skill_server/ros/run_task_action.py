@@ -13,14 +13,14 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
-from skill_server.task.book import Book, EntryEnd, TaskProgress
 from skill_server.task.conditions import Conditions
-from skill_server.task.line import Ports
 from skill_server.task.model import Task, entries_of
-from skill_server.task.places import Place, starts
 from skill_server.task.reading.entries import Site
 from skill_server.task.reading.read import read_task
+from skill_server.task.record import EntryEnd, TaskProgress, TaskRecord
 from skill_server.task.run import TaskResult, run_task
+from skill_server.task.scope import Ports
+from skill_server.task.task_paths import TaskPath, starts
 
 from .admission import Gate
 from .result_encoding import feedback_to_msg, result_to_msg
@@ -69,7 +69,7 @@ def run_task_binding(gate: Gate, catalog: Catalog, conditions: Conditions) -> Sk
     )
 
 
-def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, Place]]:
+def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, TaskPath]]:
     """Return the task, and where each arm begins."""
     source = goal.source or "task"
     try:
@@ -85,7 +85,7 @@ def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, Place]]:
         raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
 
 
-def _needed(task: Task, begin: Mapping[str, Place]) -> set[str]:
+def _needed(task: Task, begin: Mapping[str, TaskPath]) -> set[str]:
     """Return the arms that have a skill in the steps from which they begin on; all arms where none has."""
     first = {arm: task.index_of(place[0]) if place else 0 for arm, place in begin.items()}
     arms = {
@@ -95,7 +95,7 @@ def _needed(task: Task, begin: Mapping[str, Place]) -> set[str]:
 
 
 def _untouched(task: Task) -> tuple[EntryEnd, ...]:
-    return Book(task, lambda _progress: None, lambda _arm: "").ends()
+    return TaskRecord(task, lambda _progress: None, lambda _arm: "").ends()
 
 
 def _result(outcome: Outcome, ended: TaskResult | None) -> RunTask.Result:

@@ -11,10 +11,8 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 
-from .book import Book
 from .budget import budget_of
 from .conditions import decided
-from .line import FINAL, Line, Meter, Ports
 from .model import (
     Barrier,
     Block,
@@ -30,9 +28,11 @@ from .model import (
     TaskStep,
     Try,
 )
-from .parallel import Meetings, together
-from .places import Place
+from .parallel import Barriers, together
+from .record import TaskRecord
+from .scope import FINAL, Ports, Scope, SkillCount
 from .seeds import placed
+from .task_paths import TaskPath
 
 
 class Interpreter:
@@ -41,13 +41,13 @@ class Interpreter:
     Args:
         task: The task.
         ports: The robot and the monitor.
-        book: Notes what happens.
+        record: Notes what happens.
     """
 
-    def __init__(self, task: Task, ports: Ports, book: Book) -> None:
-        self._task, self._ports, self._book = task, ports, book
+    def __init__(self, task: Task, ports: Ports, record: TaskRecord) -> None:
+        self._task, self._ports, self._record = task, ports, record
 
-    def run(self, begin: Mapping[str, Place], token: Token) -> Outcome:
+    def run(self, begin: Mapping[str, TaskPath], token: Token) -> Outcome:
         """Run the whole task.
 
         Args:
@@ -58,164 +58,167 @@ class Interpreter:
             OK, or the failure that ended the task.
         """
         labels = self._task.labels
-        whole = Line(begin, token, Meter(self._book))
+        whole = Scope(begin, token, SkillCount(self._record))
         for i, node in enumerate(self._task.steps):
-            line = whole.into(lambda word, i=i: labels.index(word) - i)  # type: ignore[misc]
-            outcome = self._node(node, labels[i], line)
+            scope = whole.into(lambda word, i=i: labels.index(word) - i)  # type: ignore[misc]
+            outcome = self._node(node, labels[i], scope)
             if not outcome.ok:
                 return outcome
         return OK
 
-    def _block(self, block: Block, label: str, line: Line) -> Outcome:
+    def _block(self, block: Block, label: str, scope: Scope) -> Outcome:
         for i, node in enumerate(block):
-            part = line.into(lambda word, i=i: int(word) - 1 - i)  # type: ignore[misc]
+            part = scope.into(lambda word, i=i: int(word) - 1 - i)  # type: ignore[misc]
             outcome = self._node(node, f"{label}.{i + 1}", part)
             if not outcome.ok:
                 return outcome
         return OK
 
-    def _node(self, node: Node, label: str, line: Line) -> Outcome:
-        before = line.meter.enter(budget_of(node))
+    def _node(self, node: Node, label: str, scope: Scope) -> Outcome:
+        before = scope.count.enter(budget_of(node))
         try:
-            if line.is_over(node):
-                self._book.skip_node(node, label, line.arm)
+            if scope.is_over(node):
+                self._record.skip_node(node, label, scope.arm)
                 return OK
-            return self._ended(label, line) if line.token.is_set() else self._run(node, label, line)
+            return self._ended(label, scope) if scope.token.is_set() else self._run(node, label, scope)
         finally:
-            line.meter.leave(before)
+            scope.count.leave(before)
 
-    def _run(self, node: Node, label: str, line: Line) -> Outcome:
+    def _run(self, node: Node, label: str, scope: Scope) -> Outcome:
         match node:
             case Entry():
-                return self._entry(node, label, line)
+                return self._entry(node, label, scope)
             case TaskStep():
-                return self._step(node, label, line)
+                return self._step(node, label, scope)
             case Repeat():
-                return self._repeat(node, label, line)
+                return self._repeat(node, label, scope)
             case Retry():
-                return self._retry(node, label, line)
+                return self._retry(node, label, scope)
             case ForEach():
-                return self._for_each(node, label, line)
+                return self._for_each(node, label, scope)
             case If():
-                return self._if(node, label, line)
+                return self._if(node, label, scope)
             case Try():
-                return self._try(node, label, line)
+                return self._try(node, label, scope)
             case Check():
-                truth, outcome = self._ask(node.condition, label, line)
+                truth, outcome = self._ask(node.condition, label, scope)
                 if truth is Truth.FALSE:
-                    return self._failed(Code.CONDITION_FALSE, label, line, outcome.message)
+                    return self._failed(Code.CONDITION_FALSE, label, scope, outcome.message)
                 return outcome
             case Barrier():
-                show = self._shown(f"waiting for barrier {node.name}", label, line)
-                met = line.meetings is None or line.meetings.meet(node.name, line.token, show)
-                return OK if met else self._ended(label, line)
+                show = self._shown(f"waiting for barrier {node.name}", label, scope)
+                met = scope.barriers is None or scope.barriers.wait(node.name, scope.token, show)
+                return OK if met else self._ended(label, scope)
 
-    def _entry(self, entry: Entry, place: str, line: Line) -> Outcome:
+    def _entry(self, entry: Entry, place: str, scope: Scope) -> Outcome:
         entry = placed(entry, place, self._task.seed)
         step = entry.step
         run: ExecutionResult | None
         try:
-            self._book.begin(entry, place)
+            self._record.begin(entry, place)
             run = self._ports.do(
-                entry, line.token, lambda one: self._book.progress(step, entry.arm, entry.skill.name, one)
+                entry, scope.token, lambda one: self._record.progress(step, entry.arm, entry.skill.name, one)
             )
             outcome = run.outcome
         except Exception as error:  # noqa: BLE001 - the border of plug-in code; the other arms must be stopped
             run, outcome = None, Outcome(Code.INTERNAL, f"{entry.skill.name!r} raised {error!r}")
-        self._book.end(entry, place, run, ok=outcome.ok)
+        self._record.end(entry, place, run, ok=outcome.ok)
         if outcome.ok:
             return OK
         text = f"step {step}, {entry.arm}, {entry.skill.name}: {outcome.message or outcome.code.name}"
         return replace(outcome, message=text)
 
-    def _step(self, step: TaskStep, label: str, line: Line) -> Outcome:
+    def _step(self, step: TaskStep, label: str, scope: Scope) -> Outcome:
         """Run the lists of all arms; the first failure also ends the others."""
-        token, meters = line.token.child(), list[Meter]()
-        meetings = Meetings.of(step, line.at)
+        token, counts = scope.token.child(), list[SkillCount]()
+        barriers = Barriers.of(step, scope.at)
         failures: list[Outcome] = []
 
         def run(arm: str, block: Block) -> None:
-            own = Line({arm: line.at.get(arm)}, token, Meter(self._book), arm, meetings)
-            meters.append(own.meter)
+            own = Scope({arm: scope.at.get(arm)}, token, SkillCount(self._record), arm, barriers)
+            counts.append(own.count)
             outcome = self._block(block, label, own)
             if not outcome.ok:
                 failures.append(outcome)
                 token.set(Code.CANCELED)
 
         together([lambda arm=arm, block=block: run(arm, block) for arm, block in step.arms.items()])  # type: ignore[misc]
-        for meter in meters:
-            line.meter.least, line.meter.most = line.meter.least + meter.least, line.meter.most + meter.most
+        for count in counts:
+            scope.count.least, scope.count.most = (
+                scope.count.least + count.least,
+                scope.count.most + count.most,
+            )
         return failures[0] if failures else OK
 
-    def _repeat(self, node: Repeat, label: str, line: Line) -> Outcome:
-        begin, body = self._first_turn(node.body, label, line), budget_of(*node.body)
-        is_within = bool(line.words())
+    def _repeat(self, node: Repeat, label: str, scope: Scope) -> Outcome:
+        begin, body = self._first_turn(node.body, label, scope), budget_of(*node.body)
+        is_within = bool(scope.words())
         for k in range(begin, node.times + 1):
             if node.until is not None and (k > begin or not is_within):
-                truth, outcome = self._ask(node.until, label, line)
+                truth, outcome = self._ask(node.until, label, scope)
                 if truth is not Truth.FALSE:
                     return outcome
-                line.meter.expect(body._replace(most=(node.times - k + 1) * body.most))
-            outcome = self._turn(node.body, label, k, line)
+                scope.count.expect(body._replace(most=(node.times - k + 1) * body.most))
+            outcome = self._turn(node.body, label, k, scope)
             if not outcome.ok:
                 return outcome
         if node.until is None:
             return OK
-        truth, outcome = self._ask(node.until, label, line)
+        truth, outcome = self._ask(node.until, label, scope)
         if truth is not Truth.FALSE:
             return outcome
         text = (
             f"{outcome.message} after {node.times} turns, which are max; raise max or correct the condition"
         )
-        return self._failed(Code.LOOP_BOUND, label, line, text)
+        return self._failed(Code.LOOP_BOUND, label, scope, text)
 
-    def _retry(self, node: Retry, label: str, line: Line) -> Outcome:
+    def _retry(self, node: Retry, label: str, scope: Scope) -> Outcome:
         outcome, body = OK, budget_of(*node.body)
-        for k in range(self._first_turn(node.body, label, line), node.times + 1):
-            line.meter.expect(body._replace(most=(node.times - k + 1) * body.most))
-            outcome = self._turn(node.body, label, k, line)
-            if outcome.ok or line.token.is_set() or outcome.code in FINAL:
+        for k in range(self._first_turn(node.body, label, scope), node.times + 1):
+            scope.count.expect(body._replace(most=(node.times - k + 1) * body.most))
+            outcome = self._turn(node.body, label, k, scope)
+            if outcome.ok or scope.token.is_set() or outcome.code in FINAL:
                 return outcome
             if k < node.times:
-                self._book.go_on(line.arm)
+                self._record.go_on(scope.arm)
         return replace(outcome, message=f"{outcome.message}; {node.times} attempts of step {label} failed")
 
-    def _first_turn(self, body: Block, label: str, line: Line) -> int:
+    def _first_turn(self, body: Block, label: str, scope: Scope) -> int:
         """Return the turn to begin with; the turns before it are noted as skipped."""
-        in_node = [place for place in line.at.values() if place is not None]
+        in_node = [place for place in scope.at.values() if place is not None]
         begin = min((int(place[0][1:-1]) if place else 1 for place in in_node), default=1)
         for k in range(1, begin):
-            self._book.turn(line.arm, label, f"[{k}]", body)
+            self._record.turn(scope.arm, label, f"[{k}]", body)
             for i, node in enumerate(body):
-                self._book.skip_node(node, f"{label}[{k}].{i + 1}", line.arm)
+                self._record.skip_node(node, f"{label}[{k}].{i + 1}", scope.arm)
         return begin
 
-    def _turn(self, body: Block, label: str, turn: int, line: Line) -> Outcome:
-        self._book.turn(line.arm, label, f"[{turn}]", body)
-        return self._block(body, f"{label}[{turn}]", line.into(lambda word: int(word[1:-1]) - turn))
+    def _turn(self, body: Block, label: str, turn: int, scope: Scope) -> Outcome:
+        self._record.turn(scope.arm, label, f"[{turn}]", body)
+        return self._block(body, f"{label}[{turn}]", scope.into(lambda word: int(word[1:-1]) - turn))
 
-    def _for_each(self, node: ForEach, label: str, line: Line) -> Outcome:
+    def _for_each(self, node: ForEach, label: str, scope: Scope) -> Outcome:
         """Select the objects, check the body for all of them, and only then run it for one after the other."""
-        named = [word[1:-1] for word in line.words()]
-        outcome, names = self._selected(node, label, line, named)
+        named = [word[1:-1] for word in scope.words()]
+        outcome, names = self._selected(node, label, scope, named)
         if not outcome.ok:
             return outcome
         try:
             bodies = {name: node.bind(name) for name in names}
         except ConfigError as error:
-            return self._failed(Code.BAD_GOAL, label, line, " | ".join(error.faults))
-        line.meter.expect(budget_of(*(one for body in bodies.values() for one in body)))
+            return self._failed(Code.BAD_GOAL, label, scope, " | ".join(error.faults))
+        scope.count.expect(budget_of(*(one for body in bodies.values() for one in body)))
         for name, body in bodies.items():
-            self._book.turn(line.arm, label, f"[{name}]", body)
+            self._record.turn(scope.arm, label, f"[{name}]", body)
         for i, (name, body) in enumerate(bodies.items()):
-            part = line.into(lambda word, i=i: names.index(word[1:-1]) - i)  # type: ignore[misc]
+            part = scope.into(lambda word, i=i: names.index(word[1:-1]) - i)  # type: ignore[misc]
             outcome = self._block(body, f"{label}[{name}]", part)
             if not outcome.ok:
                 return outcome
         return OK
 
     def _selected(
-        self, node: ForEach, label: str, line: Line, named: Sequence[str]
+        self, node: ForEach, label: str, scope: Scope, named: Sequence[str]
     ) -> tuple[Outcome, list[str]]:
         """Return the objects of a loop in their order, from the first that a place names on."""
         order = list(node.among) or sorted({*self._ports.movable(), *named})
@@ -224,64 +227,64 @@ class Interpreter:
         for name in order[first:]:
             truth = Truth.TRUE
             if node.where is not None and name not in named:
-                truth, outcome = self._ask(node.where_of(name), label, line)
+                truth, outcome = self._ask(node.where_of(name), label, scope)
                 if truth is Truth.UNKNOWN:
                     return outcome, []
             found += [name] if truth is Truth.TRUE else []
         if len(found) > node.limit:
             text = f"selects {len(found)} objects, {', '.join(found)[:200]}; max is {node.limit}, raise it"
-            return self._failed(Code.LOOP_BOUND, label, line, text), []
+            return self._failed(Code.LOOP_BOUND, label, scope, text), []
         return OK, found
 
-    def _if(self, node: If, label: str, line: Line) -> Outcome:
-        words = line.words()
+    def _if(self, node: If, label: str, scope: Scope) -> Outcome:
+        words = scope.words()
         truth = Truth.of(words[0] == "then") if words else Truth.UNKNOWN
         if not words:
-            truth, outcome = self._ask(node.condition, label, line)
+            truth, outcome = self._ask(node.condition, label, scope)
             if truth is Truth.UNKNOWN:
                 return outcome
         block = node.then if truth is Truth.TRUE else node.otherwise
-        line.meter.expect(budget_of(*block))
+        scope.count.expect(budget_of(*block))
         where = f"{label}.{'then' if truth is Truth.TRUE else 'else'}"
-        return self._block(block, where, line.into(lambda _word: 0))
+        return self._block(block, where, scope.into(lambda _word: 0))
 
-    def _try(self, node: Try, label: str, line: Line) -> Outcome:
-        begin = min((int(word[3:]) for word in line.words()), default=1)
+    def _try(self, node: Try, label: str, scope: Scope) -> Outcome:
+        begin = min((int(word[3:]) for word in scope.words()), default=1)
         failures: list[Outcome] = []
         for i, block in enumerate(node.alternatives[begin - 1 :], begin):
-            line.meter.expect(budget_of(Try(node.path, node.alternatives[i - 1 :])))
-            self._book.go_on(line.arm)
-            part = line.into(lambda word, i=i: int(word[3:]) - i)  # type: ignore[misc]
+            scope.count.expect(budget_of(Try(node.path, node.alternatives[i - 1 :])))
+            self._record.go_on(scope.arm)
+            part = scope.into(lambda word, i=i: int(word[3:]) - i)  # type: ignore[misc]
             outcome = self._block(block, f"{label}.try{i}", part)
-            if outcome.ok or line.token.is_set() or outcome.code in FINAL:
+            if outcome.ok or scope.token.is_set() or outcome.code in FINAL:
                 return outcome
             failures.append(outcome)
         text = "; ".join(one.message for one in failures)
         return replace(failures[-1], message=f"all alternatives of step {label} failed: {text}")
 
-    def _ask(self, condition: Condition, label: str, line: Line) -> tuple[Truth, Outcome]:
+    def _ask(self, condition: Condition, label: str, scope: Scope) -> tuple[Truth, Outcome]:
         """Return the value of a condition, with the failure where it is UNKNOWN, the reason where FALSE."""
         if self._ports.conditions is None:
-            return Truth.UNKNOWN, self._failed(Code.INTERNAL, label, line, "there is no condition monitor")
-        show = self._shown(f"condition {condition.text}", label, line)
-        found = decided(self._ports.conditions, condition, line.token, self._ports.clock, show)
-        if line.token.is_set():
-            return Truth.UNKNOWN, self._ended(label, line)
+            return Truth.UNKNOWN, self._failed(Code.INTERNAL, label, scope, "there is no condition monitor")
+        show = self._shown(f"condition {condition.text}", label, scope)
+        found = decided(self._ports.conditions, condition, scope.token, self._ports.clock, show)
+        if scope.token.is_set():
+            return Truth.UNKNOWN, self._ended(label, scope)
         text = f"{condition.text} is {found.truth.name}: {found.reason}"
         if found.truth is Truth.UNKNOWN:
-            return found.truth, self._failed(Code.CONDITION_UNKNOWN, label, line, text)
+            return found.truth, self._failed(Code.CONDITION_UNKNOWN, label, scope, text)
         return found.truth, OK if found.truth is Truth.TRUE else Outcome(Code.OK, text)
 
-    def _shown(self, stage: str, label: str, line: Line) -> Callable[[], None]:
+    def _shown(self, stage: str, label: str, scope: Scope) -> Callable[[], None]:
         """Return the function that reports a control node which waits."""
-        return lambda: self._book.progress(label, line.arm, "", Progress(stage, 0, 1, 0.0))
+        return lambda: self._record.progress(label, scope.arm, "", Progress(stage, 0, 1, 0.0))
 
-    def _failed(self, code: Code, label: str, line: Line, text: str) -> Outcome:
-        self._book.stop_at(line.arm, label)
-        return Outcome(code, f"step {label}{line.arm and ', '}{line.arm}: {text}")
+    def _failed(self, code: Code, label: str, scope: Scope, text: str) -> Outcome:
+        self._record.stop_at(scope.arm, label)
+        return Outcome(code, f"step {label}{scope.arm and ', '}{scope.arm}: {text}")
 
-    def _ended(self, label: str, line: Line) -> Outcome:
+    def _ended(self, label: str, scope: Scope) -> Outcome:
         """Return the outcome of a node that was ended by a request."""
-        if not any(line.at.values()) and not line.arm:
-            self._book.stop_at(line.arm, label)
-        return Outcome(line.token.reason, f"{line.token.reason.name.lower()} in step {label}")
+        if not any(scope.at.values()) and not scope.arm:
+            self._record.stop_at(scope.arm, label)
+        return Outcome(scope.token.reason, f"{scope.token.reason.name.lower()} in step {label}")

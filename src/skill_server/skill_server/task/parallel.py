@@ -11,18 +11,18 @@ from handiwork_core.contracts.skill import Token
 
 from .conditions import SHOW_S
 from .model import Barrier, TaskStep
-from .places import Starts
+from .task_paths import Starts
 
 POLL_S = 0.02
 
 
 @dataclass
-class _Meeting:
+class _BarrierState:
     missing: int
     all_there: threading.Event
 
 
-class Meetings:
+class Barriers:
     """The barriers of one step.
 
     Args:
@@ -31,10 +31,10 @@ class Meetings:
 
     def __init__(self, counts: dict[str, int]) -> None:
         self._lock = threading.Lock()
-        self._by_name = {name: _Meeting(count, threading.Event()) for name, count in counts.items()}
+        self._by_name = {name: _BarrierState(count, threading.Event()) for name, count in counts.items()}
 
     @classmethod
-    def of(cls, step: TaskStep, at: Starts) -> Meetings:
+    def of(cls, step: TaskStep, at: Starts) -> Barriers:
         """Return the barriers of a step.
 
         Args:
@@ -50,7 +50,7 @@ class Meetings:
                     counts[node.name] = counts.get(node.name, 0) + 1
         return cls(counts)
 
-    def meet(self, name: str, token: Token, show: Callable[[], None]) -> bool:
+    def wait(self, name: str, token: Token, show: Callable[[], None]) -> bool:
         """Wait until all arms are at a barrier.
 
         Args:

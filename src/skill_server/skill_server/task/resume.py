@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .book import Ran
 from .model import Task, TaskStep, entries_of
-from .places import Found, Place, find, joined, split, starts
+from .record import Ran
+from .task_paths import Found, TaskPath, find, joined, split, starts
 
 
 def resume_text(
     task: Task,
     ran: Mapping[str, Sequence[Ran]],
     stopped_at: Mapping[str, str],
-    begun: Mapping[str, Place],
+    begun: Mapping[str, TaskPath],
     held: Callable[[str], str],
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the text with which a task goes on; ``places.starts`` reads it.
+    """Return the text with which a task goes on; ``task_paths.starts`` reads it.
 
     A failed skill is repeated where the hand holds what it held before it. Where it does not, the arm goes back to its
     last skill that began with such a hand: after a lost object, to the pick of it.
@@ -31,7 +31,7 @@ def resume_text(
     Returns:
         The text; empty when nothing is left. And what must be done by hand before the task goes on.
     """
-    places, asks = dict[str, Place](), list[str]()
+    places, asks = dict[str, TaskPath](), list[str]()
     for arm in begun:
         place, ask = _next(task, arm, ran.get(arm, ()), begun[arm], held)
         places[arm] = split(stopped_at[arm]) if arm in stopped_at else place
@@ -42,7 +42,7 @@ def resume_text(
 
 
 def _begins_later(
-    task: Task, ran: Mapping[str, Sequence[Ran]], begun: Mapping[str, Place], label: str
+    task: Task, ran: Mapping[str, Sequence[Ran]], begun: Mapping[str, TaskPath], label: str
 ) -> bool:
     """Return True when an arm, which ran nothing yet, was to begin after a node."""
     key = find(task, split(label), None).key
@@ -53,8 +53,8 @@ def _begins_later(
 
 
 def _next(
-    task: Task, arm: str, ran: Sequence[Ran], begun: Place, held: Callable[[str], str]
-) -> tuple[Place, str]:
+    task: Task, arm: str, ran: Sequence[Ran], begun: TaskPath, held: Callable[[str], str]
+) -> tuple[TaskPath, str]:
     """Return the place at which an arm goes on, and what must be changed by hand before."""
     if not ran:
         return begun, ""
@@ -69,7 +69,7 @@ def _next(
     return split(last.place), f"{arm} holds {holds or 'nothing'} and held {before} before the skill"
 
 
-def _after(task: Task, place: Place, arm: str) -> Place:
+def _after(task: Task, place: TaskPath, arm: str) -> TaskPath:
     """Return the place after a skill: the next one of the arm, or the end of its list where none can be named."""
     following = (*place[:-1], str(int(place[-1]) + 1))
     index = task.index_of(place[0])
@@ -85,7 +85,10 @@ def _after(task: Task, place: Place, arm: str) -> Place:
 
 
 def _text(
-    task: Task, places: Mapping[str, Place], ran: Mapping[str, Sequence[Ran]], begun: Mapping[str, Place]
+    task: Task,
+    places: Mapping[str, TaskPath],
+    ran: Mapping[str, Sequence[Ran]],
+    begun: Mapping[str, TaskPath],
 ) -> str:
     if not places:
         return ""
@@ -106,7 +109,9 @@ def _text(
     return text
 
 
-def _does_all(task: Task, goes_on: Found, ran: Sequence[Ran], begun: Place, arm: str, first: Found) -> bool:
+def _does_all(
+    task: Task, goes_on: Found, ran: Sequence[Ran], begun: TaskPath, arm: str, first: Found
+) -> bool:
     """Return True when an arm has all its skills from the beginning of a step on still to do."""
     begin = first.key[: len(first.step)]
     if begun and not ran and goes_on.key > begin and begun != first.step:
@@ -115,7 +120,7 @@ def _does_all(task: Task, goes_on: Found, ran: Sequence[Ran], begun: Place, arm:
     return not any(begin <= key < goes_on.key for key in keys)
 
 
-def _found(task: Task, place: Place, arm: str) -> Found:
+def _found(task: Task, place: TaskPath, arm: str) -> Found:
     try:
         return find(task, place, arm)
     except ValueError:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Outcome
 
-from .book import Book, EntryEnd, Report
 from .interpreter import Interpreter
-from .line import Ports
 from .model import Task
-from .places import Place
+from .record import EntryEnd, Report, TaskRecord
 from .resume import resume_text
+from .scope import Ports
+from .task_paths import TaskPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class TaskResult:
         outcome: Outcome; the first failure.
         task: Task; None when it could not be read.
         entries: Every skill with its end.
-        resume_from: Where to begin next time, as ``places.starts`` reads it; empty after success.
+        resume_from: Where to begin next time, as ``task_paths.starts`` reads it; empty after success.
         duration_s: Duration in the robot's time, s.
         faults: Faults of the task file.
     """
@@ -38,13 +38,13 @@ class TaskResult:
 
 
 def run_task(
-    task: Task, begin: Mapping[str, Place], ports: Ports, token: Token, report: Report
+    task: Task, begin: Mapping[str, TaskPath], ports: Ports, token: Token, report: Report
 ) -> TaskResult:
     """Run a task to the end or the first failure; never raises.
 
     Args:
         task: Task.
-        begin: Place of each arm to begin at; see ``places.starts``. One that is left out begins at the beginning.
+        begin: Place of each arm to begin at; see ``task_paths.starts``. One that is left out begins at the beginning.
         ports: The robot and the monitor.
         token: Ends the task when it is set.
         report: Takes the progress.
@@ -53,11 +53,11 @@ def run_task(
         The outcome, with the end of every skill.
     """
     begin = {entry.arm: begin.get(entry.arm, ()) for entry in task.entries}
-    begun_s, book = ports.clock.now_s(), Book(task, report, ports.held)
-    outcome, text = Interpreter(task, ports, book).run(begin, token), ""
+    begun_s, record = ports.clock.now_s(), TaskRecord(task, report, ports.held)
+    outcome, text = Interpreter(task, ports, record).run(begin, token), ""
     if not outcome.ok:
-        text, asks = resume_text(task, book.ran, book.stopped_at, begin, ports.held)
+        text, asks = resume_text(task, record.ran, record.stopped_at, begin, ports.held)
         if asks:
             ask = f"{' and '.join(asks)}: change that before the task goes on"
             outcome = replace(outcome, message=f"{outcome.message}; {ask}")
-    return TaskResult(outcome, task, book.ends(), text, ports.clock.now_s() - begun_s)
+    return TaskResult(outcome, task, record.ends(), text, ports.clock.now_s() - begun_s)

@@ -10,14 +10,14 @@ from handiwork_core.contracts.predicate import Truth
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
-from skill_server.task.book import Report, TaskProgress
 from skill_server.task.conditions import Decision, Examined
-from skill_server.task.line import Ports
 from skill_server.task.model import Entry, Task
-from skill_server.task.places import starts
 from skill_server.task.reading.entries import Site
 from skill_server.task.reading.read import read_task
+from skill_server.task.record import Report, TaskProgress
 from skill_server.task.run import TaskResult, run_task
+from skill_server.task.scope import Ports
+from skill_server.task.task_paths import starts
 
 from .test_task_file import CATALOG, two_armed, world
 from .test_task_run import StepClock

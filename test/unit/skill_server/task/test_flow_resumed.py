@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handiwork_core.model.outcome import Code
-from skill_server.task.places import joined, split, starts
+from skill_server.task.task_paths import joined, split, starts
 
 from .flow_support import Facts, Robot, read_flow, run_flow, run_log, steps
 

@@ -10,8 +10,8 @@ import pytest
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code
 from skill_server.execution.run import ExecutionResult
-from skill_server.task.book import Report
 from skill_server.task.model import Entry
+from skill_server.task.record import Report
 from skill_server.task.run import run_task
 
 from .flow_support import Facts, Robot, read_flow, run_flow, run_log, steps

@@ -10,11 +10,11 @@ from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
-from skill_server.task.book import Report, TaskEntryState, TaskProgress
-from skill_server.task.line import Do, Ports
 from skill_server.task.model import Entry
-from skill_server.task.places import starts
+from skill_server.task.record import Report, TaskEntryState, TaskProgress
 from skill_server.task.run import TaskResult, run_task
+from skill_server.task.scope import Do, Ports
+from skill_server.task.task_paths import starts
 
 from .test_task_file import GOOD, read
 

@@ -1,4 +1,4 @@
-"""What a line of execution needs: the ports of a task, where the arms begin, and the account of skills to come."""
+"""The scope in which nodes of a task run: its ports, where the arms begin, and the count of skills to come."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code
 from skill_server.execution.run import ExecutionResult
 
-from .book import Book, Held, Report
 from .budget import Budget
 from .conditions import Conditions
 from .model import Entry, Node, entries_of
-from .parallel import Meetings
-from .places import Place, Starts
+from .parallel import Barriers
+from .record import Held, Report, TaskRecord
+from .task_paths import Starts, TaskPath
 
 Do = Callable[[Entry, Token, Report], ExecutionResult]
 """Runs one skill to its end, after which the arm is at rest in any case."""
@@ -45,17 +45,17 @@ class Ports:
 
 
 @dataclass
-class Meter:
-    """The skills that one line of execution has accounted for, in its book.
+class SkillCount:
+    """The skills that one scope has accounted for, in its record.
 
     Attributes:
-        book: Counts the skills of all lines.
+        record: Counts the skills of all lines.
         least: Skills accounted for, of the least number.
         most: The same of the greatest number.
         goal: Values of ``least`` and ``most`` at the end of the node that runs.
     """
 
-    book: Book
+    record: TaskRecord
     least: int = 0
     most: int = 0
     goal: Budget = field(default_factory=lambda: Budget(0, 0))
@@ -90,35 +90,35 @@ class Meter:
         """
         least = self.goal.least - rest.least - self.least
         most = self.goal.most - rest.most - self.most
-        self.book.spend(least, most)
+        self.record.spend(least, most)
         self.least, self.most = self.least + least, self.most + most
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of execution.
+class Scope:
+    """One scope.
 
     Attributes:
         at: Where each arm begins within the node.
-        token: Ends the line when it is set.
-        meter: Skills that the line has accounted for.
+        token: Ends the scope when it is set.
+        count: Skills that the scope has accounted for.
         arm: Arm of the list; empty between steps.
-        meetings: Barriers of the step; None between steps.
+        barriers: Barriers of the step; None between steps.
     """
 
     at: Starts
     token: Token
-    meter: Meter
+    count: SkillCount
     arm: str = ""
-    meetings: Meetings | None = None
+    barriers: Barriers | None = None
 
-    def into(self, part: Callable[[str], int]) -> Line:
-        """Return the line within a part of a node.
+    def into(self, part: Callable[[str], int]) -> Scope:
+        """Return the scope within a part of a node.
 
         Args:
             part: Compares a word of a place with the part: below 0 where the place is before it, 0 within, above after.
         """
-        at: dict[str, Place | None] = {}
+        at: dict[str, TaskPath | None] = {}
         for arm, place in self.at.items():
             if not place:
                 at[arm] = place

@@ -1,4 +1,4 @@
-"""The book of a running task: the end of every skill, what the hands held, and the skills that are still to come."""
+"""The record of a running task: the end of every skill, what the hands held, and the skills that are still to come."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Ran:
 
 
 @dataclass
-class Book:
+class TaskRecord:
     """What happened so far; written by the threads of all arms.
 
     Attributes:

@@ -11,9 +11,9 @@ from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
 from .model import Block, ForEach, If, Node, Repeat, Retry, Task, TaskStep, Try
 
-Place: TypeAlias = tuple[str, ...]
+TaskPath: TypeAlias = tuple[str, ...]
 """The label of a step at the top, then numbers, turns in brackets, and names of branches."""
-Starts: TypeAlias = Mapping[str, Place | None]
+Starts: TypeAlias = Mapping[str, TaskPath | None]
 """The place of each arm to begin at within a node: empty for its beginning, None for after its end."""
 LONGEST = 80
 """Characters of a wrong label that a message repeats."""
@@ -33,13 +33,13 @@ class Found:
         arm: Arm of the list in which it is; None outside of lists.
     """
 
-    place: Place
+    place: TaskPath
     key: tuple[object, ...]
-    step: Place
+    step: TaskPath
     arm: str | None
 
 
-def split(label: str) -> Place:
+def split(label: str) -> TaskPath:
     """Return the parts of a label.
 
     Args:
@@ -52,7 +52,7 @@ def split(label: str) -> Place:
     return (label.strip(),) if match is None else (match[1], *PART.findall(match[2]))
 
 
-def joined(place: Place) -> str:
+def joined(place: TaskPath) -> str:
     """Return the label of a place.
 
     Args:
@@ -61,7 +61,7 @@ def joined(place: Place) -> str:
     return "".join(part if i == 0 or part.startswith("[") else f".{part}" for i, part in enumerate(place))
 
 
-def starts(task: Task, text: str) -> dict[str, Place]:
+def starts(task: Task, text: str) -> dict[str, TaskPath]:
     """Return where each arm begins.
 
     Args:
@@ -112,7 +112,7 @@ def _named(task: Task, text: str, arms: list[str]) -> list[Found]:
     return list(found.values())
 
 
-def find(task: Task, place: Place, arm: str | None) -> Found:
+def find(task: Task, place: TaskPath, arm: str | None) -> Found:
     """Find a place in a task.
 
     Args:
@@ -141,7 +141,7 @@ class _Search:
     parts: int
     step_depth: int = 0
 
-    def within(self, node: Node, said: str, rest: Place) -> tuple[object, ...]:
+    def within(self, node: Node, said: str, rest: TaskPath) -> tuple[object, ...]:
         if not rest:
             return ()
         word = rest[0]
@@ -168,7 +168,7 @@ class _Search:
             f"{said} has no parts, and {joined((said, *rest))[:LONGEST]} names one; write {said}"
         )
 
-    def _block(self, block: Block, said: str, rest: Place) -> tuple[object, ...]:
+    def _block(self, block: Block, said: str, rest: TaskPath) -> tuple[object, ...]:
         if not rest:
             return ()
         count, in_list = len(block), bool(self.step_depth)
@@ -237,7 +237,7 @@ def _check_objects(task: Task, found: Found) -> None:
         node = None
 
 
-def _check_branches(places: Iterable[Place]) -> None:
+def _check_branches(places: Iterable[TaskPath]) -> None:
     known = [place for place in places if place]
     for a in known:
         for b in known:
