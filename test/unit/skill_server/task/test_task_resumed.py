@@ -12,7 +12,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
-from skill_server.skills.pick_place.place import PlaceParams, TaskPath
+from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.state import gripper_state
 from skill_server.task.model import Entry, Task, TaskStep
 from skill_server.task.record import Report
@@ -22,7 +22,7 @@ from skill_server.task.task_paths import starts
 from unit.skill_server.execution.test_executor import made
 
 PICK = Entry("a", "1.1", "arm", Pick(), PickParams(object="cube"))
-PLACE = Entry("b", "1.1", "arm", TaskPath(), PlaceParams(container="tray"))
+PLACE = Entry("b", "1.1", "arm", Place(), PlaceParams(container="tray"))
 TASK = Task("tidy", 1, (TaskStep("1.1", {"arm": (PICK, PLACE)}),))
 
 
