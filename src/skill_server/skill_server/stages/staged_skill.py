@@ -9,8 +9,8 @@ from typing import TypeVar
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.stages import Stage
+from skill_server.params.candidate_test import plans_approach
 from skill_server.params.protocol import RunParams
-from skill_server.params.recovery import plans_approach
 
 from .commands import stage_commands
 from .selection import choose_stages

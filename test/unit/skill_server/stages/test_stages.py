@@ -98,19 +98,19 @@ def test_the_commands_move_through_the_waypoints_that_were_judged() -> None:
         assert gantry_pose(move.q).almost_equal(move.world_T_ee, within_m=1e-9, within_rad=1e-6)
 
 
-def test_holds_and_ignored_objects_are_set_at_the_beginning_and_where_they_change() -> None:
+def test_holds_and_ignored_objects_are_set_before_the_first_motion_and_where_they_change() -> None:
     f = made()
     stages = (*GRASP[:4], replace(GRASP[4], ignored=frozenset({"tray"})))
     made_of: list[Command] = list(stage_commands(stages, PARAMS, f.context))
     changes = [(c.stage, c.function) for c in made_of if c.world_T_ee is None]
     assert changes == [
-        ("open", UpdatePoseCostMetric(None)),
-        ("open", UpdateSpecific(frozenset())),
         ("open", OpenGripper(0.06)),
+        ("approach", UpdatePoseCostMetric(None)),
+        ("approach", UpdateSpecific(frozenset())),
         ("descend", UpdatePoseCostMetric(HOLD)),
-        ("grasp", UpdatePoseCostMetric(None)),
         ("grasp", CloseGripper()),
         ("grasp", AttachObject("cube")),
+        ("lift", UpdatePoseCostMetric(None)),
         ("lift", UpdateSpecific(frozenset({"tray"}))),
     ]
     assert [c.dwell_s for c in made_of if isinstance(c.function, CloseGripper)] == [0.2]

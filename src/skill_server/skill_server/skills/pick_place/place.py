@@ -28,7 +28,7 @@ from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.motions.approach_planning import backed_off
 from skill_server.params import checks
-from skill_server.params.recovery import plans_approach
+from skill_server.params.candidate_test import plans_approach
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.candidates import releases, setting_of
 from skill_server.placing.checks import check_goal, check_numbers

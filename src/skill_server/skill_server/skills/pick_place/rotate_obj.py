@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, DummyForward, Motion
+from handiwork_core.contracts.commands import Command, DummyForward
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -18,6 +19,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks, joint_list
 from skill_server.params.joint_list import JointList
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
 from skill_server.state import gripper_state
 
 Range = tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -80,19 +83,17 @@ class RotateObj(Skill[RotateObjParams]):
         )
 
     def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:
-        """Make the motion to the goal, after a waypoint where one is asked for."""
+        """Make the motion to the goal, after a waypoint where one is asked for; each is free, and chosen for itself."""
         world = context.world.snapshot()
         poses = self._poses(params, context, world)
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-        made = [Command("rotate", same)]
+        leaving = arm_motions.touching_now(context, world)
+        made = [Stage("rotate")]
         if params.ctrl_list:
-            made.append(
-                Command("joints", DummyForward(self._begin_q(params, context, world)), touching=touching)
-            )
+            joints = DummyForward(self._begin_q(params, context, world))
+            made.append(Stage("joints", functions=(joints,), leaving=leaving))
         for pose in poses:
-            q = arm_motions.reachable([(pose,)], params, context, world).q[0]
-            made.append(Command("rotate", same, pose, q, Motion.FREE, touching))
-        return tuple(made)
+            made += choose_stages([(Stage("rotate", pose, leaving=leaving),)], params, context)
+        return stage_commands(made, params, context)
 
     def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
         """Check the object's turn and the position of its fixed point; both fail when it slipped too far."""
