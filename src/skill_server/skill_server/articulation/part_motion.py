@@ -22,7 +22,7 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
@@ -142,7 +142,7 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
     refuse_when_holding(context, world)
     part = part_of(params.object, world)
     if abs(goal - part.position) < 0.5 * params.tolerance * part.joint.range:
-        return stage_commands((Stage("look"),), params, context)
+        return stage_commands((SkillStage("look"),), params, context)
     return stage_commands(_Way(part, goal, params, context, world).chosen(), params, context)
 
 
@@ -177,7 +177,7 @@ class _Way:
         self._beside = frozenset({part.joint.body}) | supports(world, part.name)
         self._always = ignored_objects(params.ignore_substring, world) | self._ignored
 
-    def chosen(self) -> tuple[Stage, ...]:
+    def chosen(self) -> tuple[SkillStage, ...]:
         """Return the stages of the best grasp whose whole path is free, with the part in the hand."""
         grasps = grasps_of(self._part.handle, self._gripper, self._params.max_tilt_deg)
         sequences = [self._stages(grasp) for grasp in grasps]
@@ -189,7 +189,7 @@ class _Way:
             self._context.refused.append(first)
         raise StepFailed(found)
 
-    def _stages(self, grasp: HandleGrasp) -> tuple[Stage, ...]:
+    def _stages(self, grasp: HandleGrasp) -> tuple[SkillStage, ...]:
         """Return the stages of one grasp: grasp, move piece by piece, let go."""
         part, params, opened, inside = self._part, self._params, OpenGripper(), self._ignored
         at, *pieces = (
@@ -197,25 +197,25 @@ class _Way:
         )
         before, touching = backed_off(at, self._gripper, params.pre_grasp_offset), frozenset({part.name})
         pause_s, lag = seconds(params.gripper_change_steps), params.max_lag * part.joint.range
-        straight = partial(Stage, motion=Motion.STRAIGHT, ignored=inside, speed=MOTION_SPEED)
+        straight = partial(SkillStage, motion=Motion.STRAIGHT, ignored=inside, speed=MOTION_SPEED)
         made = [
-            Stage("open", functions=(opened,)),
-            Stage("approach", before, ignored=inside, speed=APPROACH_SPEED, cost=grasp.score),
+            SkillStage("open", functions=(opened,)),
+            SkillStage("approach", before, ignored=inside, speed=APPROACH_SPEED, cost=grasp.score),
             straight("reach", at, touching=touching),
-            Stage("grasp", functions=(CloseGripper(), AttachObject(part.name)), dwell_s=pause_s),
+            SkillStage("grasp", functions=(CloseGripper(), AttachObject(part.name)), dwell_s=pause_s),
         ]
         for position, pose in zip(self._positions, pieces, strict=True):
             followed = ExpectJoint(part.name, position, lag)
             made.append(straight("move", pose, functions=(followed,), touching=self._beside))
         if params.release:
             let_go = (opened, DetachObject(part.name))
-            made.append(Stage("release", functions=let_go, dwell_s=pause_s))
+            made.append(SkillStage("release", functions=let_go, dwell_s=pause_s))
         if params.release and params.retreat > 0.0:
             away = backed_off((at, *pieces)[-1], self._gripper, params.retreat)
             made.append(straight("retreat", away, leaving=touching))
         return tuple(made)
 
-    def _swept(self, stages: Sequence[Stage]) -> Outcome:
+    def _swept(self, stages: Sequence[SkillStage]) -> Outcome:
         """Check whether the part itself, moving with the hand, keeps clear of arm and world."""
         context, name = self._context, self._part.name
         at, *pieces = (stage for stage in stages if stage.name in ("reach", "move"))

@@ -15,7 +15,7 @@ from handiwork_core.contracts.commands import (
     UpdateSpecific,
 )
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
@@ -23,7 +23,7 @@ from skill_server.params.protocol import RunParams
 OF_THE_HAND = (OpenGripper, CloseGripper, AttachObject, DetachObject)
 
 
-def stage_commands(stages: Sequence[Stage], params: RunParams, context: Context) -> tuple[Command, ...]:
+def stage_commands(stages: Sequence[SkillStage], params: RunParams, context: Context) -> tuple[Command, ...]:
     """Return the commands of a sequence of stages.
 
     Args:
@@ -51,13 +51,13 @@ def stage_commands(stages: Sequence[Stage], params: RunParams, context: Context)
     return tuple(made)
 
 
-def _is_of_the_hand(stage: Stage) -> bool:
+def _is_of_the_hand(stage: SkillStage) -> bool:
     """Return True when a stage moves nothing but the fingers, so that neither hold nor obstacles matter to it."""
     is_still = stage.world_T_ee is None and stage.q is None and bool(stage.functions)
     return is_still and all(isinstance(function, OF_THE_HAND) for function in stage.functions)
 
 
-def _commands_of(stage: Stage, neutral: UpdateSpecific, context: Context) -> list[Command]:
+def _commands_of(stage: SkillStage, neutral: UpdateSpecific, context: Context) -> list[Command]:
     """Return the motion with the first function, or one that does nothing, and a command for each further one."""
     first, *others = stage.functions or (neutral,)
     touching = stage.touching | stage.leaving
@@ -77,7 +77,7 @@ def _commands_of(stage: Stage, neutral: UpdateSpecific, context: Context) -> lis
     ]
 
 
-def _waypoint(stage: Stage, context: Context) -> Pose | None:
+def _waypoint(stage: SkillStage, context: Context) -> Pose | None:
     if stage.world_T_ee is not None or stage.q is None:
         return stage.world_T_ee
     return hand_at(context, stage.q)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from handiwork_core.contracts.commands import Motion
 from handiwork_core.contracts.planning import Candidate
 from handiwork_core.contracts.skill import Context, StepFailed
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, Ways, choose
@@ -20,13 +20,13 @@ NONE_REMOVED: Mapping[str, int] = {}
 
 
 def choose_stages(
-    sequences: Sequence[Sequence[Stage]],
+    sequences: Sequence[Sequence[SkillStage]],
     params: RunParams,
     context: Context,
     *,
     plans_approach: bool = False,
     removed: Mapping[str, int] = NONE_REMOVED,
-) -> tuple[Stage, ...]:
+) -> tuple[SkillStage, ...]:
     """Choose the best sequence whose waypoints the planner finds feasible.
 
     The first pose of a sequence counts as reached freely, each later one along a straight line from its predecessor.
@@ -72,9 +72,9 @@ def choose_stages(
     return _filled_in(sequences[index], choice)
 
 
-def _filled_in(sequence: Sequence[Stage], choice: Choice) -> tuple[Stage, ...]:
+def _filled_in(sequence: Sequence[SkillStage], choice: Choice) -> tuple[SkillStage, ...]:
     """Return the stages with the configurations of a choice, and the planned motion at the first pose."""
-    made, found, planned = list[Stage](), iter(choice.q), choice.planned
+    made, found, planned = list[SkillStage](), iter(choice.q), choice.planned
     for stage in sequence:
         if stage.world_T_ee is None:
             made.append(stage)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -49,7 +49,7 @@ class ArtPreplan(Skill[ArtPreplanParams]):
         world = context.world.snapshot()
         joint = part_of(params.object, world).joint
         motion_to(joint.lower + params.fraction * joint.range, params, context)
-        return stage_commands((Stage("plan"),), params, context)
+        return stage_commands((SkillStage("plan"),), params, context)
 
     def is_success(self, params: ArtPreplanParams, before: World, after: World, context: Context) -> Outcome:
         """Return OK: ``commands`` would have failed without a path."""

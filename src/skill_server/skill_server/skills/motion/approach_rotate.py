@@ -10,7 +10,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -99,13 +99,13 @@ class ApproachRotate(StagedSkill[ApproachRotateParams]):
             )
         )
 
-    def stages(self, params: ApproachRotateParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: ApproachRotateParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion with the object."""
         world = context.world.snapshot()
         target = self._target(params, context, world, _turn(params, context, world))
         leaving = arm_motions.touching_now(context, world)
         hold = arm_motions.hold_of(params.hold_vec_weight)
-        return [(Stage("approach", target, leaving=leaving, hold_vec_weight=hold),)]
+        return [(SkillStage("approach", target, leaving=leaving, hold_vec_weight=hold),)]
 
     def is_success(
         self, params: ApproachRotateParams, before: World, after: World, context: Context

@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import Motion
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -99,16 +99,16 @@ class GotoPose(StagedSkill[GotoPoseParams]):
             )
         )
 
-    def stages(self, params: GotoPoseParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: GotoPoseParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make the way to each orientation, the first orientation first."""
         world = context.world.snapshot()
         leaving = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE
-        arrive = Stage("arrive", functions=arm_motions.gripper_functions(params.gripper_state))
+        arrive = SkillStage("arrive", functions=arm_motions.gripper_functions(params.gripper_state))
         made = []
         for i, goal in enumerate(_targets(params, context, world)):
             way = (
-                Stage("go", pose, motion, leaving=leaving, waypoint=f"waypoint {k}")
+                SkillStage("go", pose, motion, leaving=leaving, waypoint=f"waypoint {k}")
                 for k, pose in enumerate(_way(goal, params, context, world), 1)
             )
             made.append((*way, replace(arrive, cost=0.01 * i)))

@@ -13,7 +13,7 @@ from handiwork_core.contracts.commands import (
 )
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -66,14 +66,14 @@ class GripperAction(StagedSkill[GripperActionParams]):
             )
         )
 
-    def stages(self, params: GripperActionParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: GripperActionParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make the gripper's command, and attach or detach the object for the planner."""
         dwell_s = params.wait_steps * TICK_S
         if params.gripper_state == arm_motions.CLOSE:
             attach = (AttachObject(params.object),) if params.object else ()
-            return [(Stage("close", functions=(CloseGripper(), *attach), dwell_s=dwell_s),)]
+            return [(SkillStage("close", functions=(CloseGripper(), *attach), dwell_s=dwell_s),)]
         free = (DetachObject(name) for name in tuple(context.held))
-        return [(Stage("open", functions=(OpenGripper(params.width or None), *free), dwell_s=dwell_s),)]
+        return [(SkillStage("open", functions=(OpenGripper(params.width or None), *free), dwell_s=dwell_s),)]
 
     def is_success(
         self, params: GripperActionParams, before: World, after: World, context: Context

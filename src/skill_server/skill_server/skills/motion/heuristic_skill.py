@@ -9,7 +9,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -57,13 +57,15 @@ class HeuristicSkill(StagedSkill[HeuristicSkillParams]):
             )
         )
 
-    def stages(self, params: HeuristicSkillParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: HeuristicSkillParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion."""
         world = context.world.snapshot()
         pose, q = self._target(params, context, world)
         functions = arm_motions.gripper_functions(params.gripper_state)
         leaving = arm_motions.touching_now(context, world)
-        return [(Stage("go", None if q is not None else pose, functions=functions, leaving=leaving, q=q),)]
+        return [
+            (SkillStage("go", None if q is not None else pose, functions=functions, leaving=leaving, q=q),)
+        ]
 
     def is_success(
         self, params: HeuristicSkillParams, before: World, after: World, context: Context

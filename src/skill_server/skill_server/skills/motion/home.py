@@ -9,7 +9,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -44,11 +44,11 @@ class Home(StagedSkill[HomeParams]):
             (arm_motions.check_gripper_state(params.gripper_state, arm), arm_motions.check_run(params))
         )
 
-    def stages(self, params: HomeParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: HomeParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion to the home configuration."""
         leaving = arm_motions.touching_now(context, context.world.snapshot())
         functions = arm_motions.gripper_functions(params.gripper_state)
-        return [(Stage("home", functions=functions, leaving=leaving, q=context.arm_spec.home_q),)]
+        return [(SkillStage("home", functions=functions, leaving=leaving, q=context.arm_spec.home_q),)]
 
     def is_success(self, params: HomeParams, before: World, after: World, context: Context) -> Outcome:
         """Check that every joint is near home."""

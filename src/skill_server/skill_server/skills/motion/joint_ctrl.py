@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import DummyForward
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -54,12 +54,14 @@ class JointCtrl(StagedSkill[JointCtrlParams]):
             )
         )
 
-    def stages(self, params: JointCtrlParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: JointCtrlParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one direct motion of the joints."""
         world, arm = context.world.snapshot(), context.arm_spec
         goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(world, arm))
         functions = (DummyForward(goal), *arm_motions.gripper_functions(params.gripper_state))
-        return [(Stage("joints", functions=functions, leaving=arm_motions.touching_now(context, world)),)]
+        return [
+            (SkillStage("joints", functions=functions, leaving=arm_motions.touching_now(context, world)),)
+        ]
 
     def is_success(self, params: JointCtrlParams, before: World, after: World, context: Context) -> Outcome:
         """Check that every joint is near its goal."""

@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -80,10 +80,10 @@ class Move(Skill[MoveParams]):
         motion = Motion.STRAIGHT if params.straight else Motion.FREE
         hold = None if params.straight else arm_motions.hold_of(params.hold_vec_weight)
         made = (
-            Stage(f"move {i}", pose, motion, leaving=leaving, hold_vec_weight=hold)
+            SkillStage(f"move {i}", pose, motion, leaving=leaving, hold_vec_weight=hold)
             for i, pose in enumerate(self._way(params, context, world), 1)
         )
-        return stage_commands((Stage("move"), *made), params, context)
+        return stage_commands((SkillStage("move"), *made), params, context)
 
     def is_success(self, params: MoveParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the hand is at the last waypoint, and the object at its place over the target."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -73,7 +73,7 @@ class Scan(StagedSkill[ScanParams]):
             )
         )
 
-    def stages(self, params: ScanParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: ScanParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Draw poses to show the object at; there the hand pauses."""
         world = context.world.snapshot()
         arm_motions.held(context, world, params.object)
@@ -83,11 +83,11 @@ class Scan(StagedSkill[ScanParams]):
         offsets = context.rng.uniform(params.offset_min, params.offset_max, (TRIES, 3))
         leaving, hold = (
             arm_motions.touching_now(context, world),
-            Stage("hold", dwell_s=params.hold_steps / 30.0),
+            SkillStage("hold", dwell_s=params.hold_steps / 30.0),
         )
         points = home.translation_m + offsets @ base.rotation.matrix().T
         return [
-            (Stage("show", Pose.of(point, turn), leaving=leaving, cost=0.01 * i), hold)
+            (SkillStage("show", Pose.of(point, turn), leaving=leaving, cost=0.01 * i), hold)
             for i, point in enumerate(points)
         ]
 

@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
@@ -83,10 +83,12 @@ class Track(Skill[TrackParams]):
         """Make a free motion to each waypoint, each chosen among draws of its own."""
         world = context.world.snapshot()
         leaving = arm_motions.touching_now(context, world)
-        made = [Stage("track", functions=arm_motions.gripper_functions(params.gripper_state))]
+        made = [SkillStage("track", functions=arm_motions.gripper_functions(params.gripper_state))]
         for i in range(1, params.way_points_num + 1):
             draws = enumerate(_draws(params, context, world))
-            stages = [(Stage(f"waypoint {i}", pose, leaving=leaving, cost=0.01 * k),) for k, pose in draws]
+            stages = [
+                (SkillStage(f"waypoint {i}", pose, leaving=leaving, cost=0.01 * k),) for k, pose in draws
+            ]
             made += choose_stages(stages, params, context)
         return stage_commands(made, params, context)
 

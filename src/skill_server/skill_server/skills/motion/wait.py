@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -48,10 +48,10 @@ class Wait(StagedSkill[WaitParams]):
             )
         )
 
-    def stages(self, params: WaitParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: WaitParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make a pause after the gripper's command."""
         functions = arm_motions.gripper_functions(params.gripper_state)
-        return [(Stage("wait", functions=functions, dwell_s=params.wait_steps * TICK_S),)]
+        return [(SkillStage("wait", functions=functions, dwell_s=params.wait_steps * TICK_S),)]
 
     def is_success(self, params: WaitParams, before: World, after: World, context: Context) -> Outcome:
         """Return OK, once the time is over."""

@@ -11,7 +11,7 @@ import numpy as np
 from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -100,7 +100,7 @@ class Pour(StagedSkill[PourParams]):
             )
         )
 
-    def stages(self, params: PourParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: PourParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make the stages up to the full tilt, for each side to tilt to."""
         world = context.world.snapshot()
         held = arm_motions.held(context, world, params.object)
@@ -112,9 +112,9 @@ class Pour(StagedSkill[PourParams]):
                 pose @ held.link_T_object.inverse()
                 for pose in _poses(params, world, held.object, float(angle))
             )
-            transit = Stage("transit", first, leaving=leaving, speed=SPEED, cost=0.01 * i)
+            transit = SkillStage("transit", first, leaving=leaving, speed=SPEED, cost=0.01 * i)
             tilts = (
-                Stage("tilt", pose, Motion.STRAIGHT, speed=SPEED, waypoint=f"tilt {k}")
+                SkillStage("tilt", pose, Motion.STRAIGHT, speed=SPEED, waypoint=f"tilt {k}")
                 for k, pose in enumerate(tilted, 1)
             )
             made.append((transit, *tilts))
@@ -124,9 +124,10 @@ class Pour(StagedSkill[PourParams]):
         """Choose the first side to tilt to that can be reached, and return the same way."""
         there = self.chosen_stages(params, context)
         back = (
-            Stage("upright", stage.world_T_ee, Motion.STRAIGHT, speed=SPEED) for stage in reversed(there[:-1])
+            SkillStage("upright", stage.world_T_ee, Motion.STRAIGHT, speed=SPEED)
+            for stage in reversed(there[:-1])
         )
-        pause = Stage("pour", dwell_s=params.wait_steps / 30.0)
+        pause = SkillStage("pour", dwell_s=params.wait_steps / 30.0)
         return stage_commands((*there, pause, *back), params, context)
 
     def is_success(self, params: PourParams, before: World, after: World, context: Context) -> Outcome:

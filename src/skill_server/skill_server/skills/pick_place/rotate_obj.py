@@ -11,7 +11,7 @@ from handiwork_core.contracts.commands import Command, DummyForward
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -87,12 +87,12 @@ class RotateObj(Skill[RotateObjParams]):
         world = context.world.snapshot()
         poses = self._poses(params, context, world)
         leaving = arm_motions.touching_now(context, world)
-        made = [Stage("rotate")]
+        made = [SkillStage("rotate")]
         if params.ctrl_list:
             joints = DummyForward(self._begin_q(params, context, world))
-            made.append(Stage("joints", functions=(joints,), leaving=leaving))
+            made.append(SkillStage("joints", functions=(joints,), leaving=leaving))
         for pose in poses:
-            made += choose_stages([(Stage("rotate", pose, leaving=leaving),)], params, context)
+            made += choose_stages([(SkillStage("rotate", pose, leaving=leaving),)], params, context)
         return stage_commands(made, params, context)
 
     def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
