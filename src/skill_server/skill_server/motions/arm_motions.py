@@ -264,21 +264,6 @@ def arrived(target: Pose, here: Pose, within_m: float, within_rad: float) -> Out
     return Outcome(Code.NOT_REACHED, text, position_error_m=gap_m, angle_error_rad=turn_rad)
 
 
-def intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
-    """Return the rotation by turns about x, then the new y, then the new z.
-
-    Args:
-        angles_deg: The three angles, deg.
-
-    Returns:
-        The rotation.
-    """
-    turned = Rotation.identity()
-    for axis, angle in zip(np.eye(3), angles_deg, strict=True):
-        turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
-    return turned
-
-
 def noisy(pose: Pose, noise_m: float, noise_deg: float, rng: np.random.Generator) -> Pose:
     """Add noise to a pose: a shift on each axis, and a turn about a random axis.
 

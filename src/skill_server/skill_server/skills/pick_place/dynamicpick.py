@@ -85,6 +85,11 @@ class DynamicPick(Skill[DynamicPickParams]):
         speed = float(np.linalg.norm(state.world_v_object))
         if speed < BELT_REST_MPS:
             return Pick().commands(params, context)
+        if params.pre_grasp_offset == 0.0:
+            text = (
+                f"{params.object!r} moves, and pre_grasp_offset 0 leaves no place to wait for it; give it one"
+            )
+            raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "pre_grasp_offset"))
         why = [f"{params.object!r} passes before the hand can be there"]
         for point in _meetings(params, context, world):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.contracts.stages import SkillStage
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -104,7 +105,7 @@ class RotateObj(Skill[RotateObjParams]):
         wanted = then.apply(point) + base.rotation.matrix() @ np.array(params.trans_offset)
         gap = float(np.linalg.norm(now.apply(point) - wanted))
         # The same seed draws the same angles.
-        turn = then.rotation @ arm_motions.intrinsic_xyz(_angles(params, context.seed))
+        turn = then.rotation @ _intrinsic_xyz(_angles(params, context.seed))
         off = turn.angle_to(now.rotation)
         good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
         text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from its goal"
@@ -116,7 +117,7 @@ class RotateObj(Skill[RotateObjParams]):
         held = arm_motions.held(context, world, params.object)
         now = self._begin(params, context, world, held)
         about = Pose.of(_pivot(params))
-        turn = about @ Pose.of((0.0, 0.0, 0.0), arm_motions.intrinsic_xyz(_angles(params, context.seed)))
+        turn = about @ Pose.of((0.0, 0.0, 0.0), _intrinsic_xyz(_angles(params, context.seed)))
         turned = now @ turn @ about.inverse()
         shift = context.world.world_T_base().rotation.matrix() @ np.array(params.trans_offset)
         goals = [Pose.of(turned.translation_m + shift, turned.rotation)]
@@ -147,3 +148,11 @@ def _angles(params: RotateObjParams, seed: int) -> Sequence[float]:
 def _pivot(params: RotateObjParams) -> Array:
     """Return the point (3,) of the object that stays in place."""
     return sum((m * np.array(arm_motions.AXES[name]) for name, m in params.obj_axis_offset), np.zeros(3))
+
+
+def _intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
+    """Return the rotation by turns [deg] about x, then the new y, then the new z."""
+    turned = Rotation.identity()
+    for axis, angle in zip(np.eye(3), angles_deg, strict=True):
+        turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
+    return turned
