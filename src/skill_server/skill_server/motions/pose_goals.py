@@ -1,4 +1,4 @@
-"""Goals for a tool in any frame: the tool's pose in the hand, poses in the world, and the commands of several legs."""
+"""Goals for a tool in any frame: the tool's pose in the hand, and poses in the world."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from handiwork_core.config.dataclass_loader import nearest
-from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -18,12 +16,10 @@ from handiwork_core.robot.tool_frames import ee_T_tool, tool_names
 from skill_server.params import checks
 from skill_server.state import gripper_state
 from skill_server.state.frame_lookup import BASE, WORLD, frame_used
-from skill_server.tool_paths.waypoints import MOST_WAYPOINTS, Leg, Travel, Waypoint, check_motion, travels
+from skill_server.tool_paths.waypoints import MOST_WAYPOINTS, Leg, Waypoint, check_motion
 
 from . import arm_motions
 
-JUDGED_EVERY = 4
-"""The planner judges every so many poses of a curve when it chooses the configuration that the curve begins in."""
 Row = tuple[float, float, float]
 
 
@@ -198,52 +194,3 @@ def applied(frame: Pose, point: Row | None) -> Array | None:
         point: Point in the frame, m; None for none.
     """
     return None if point is None else np.asarray(frame.apply(point))
-
-
-def commands_along(
-    legs: Sequence[Leg], tool: Pose, names: Sequence[str], params: SkillParams, context: Context
-) -> list[Command]:
-    """Return the commands of several legs; legs that are joined by blends are one command.
-
-    Args:
-        legs: The legs, in order.
-        tool: ee_T_tool.
-        names: Stage of each leg.
-        params: Parameters of the skill.
-        context: Context of the run.
-
-    Raises:
-        StepFailed: Points of an arc do not make one, blends overlap, or a free motion's goal cannot be reached.
-    """
-    world = context.world.snapshot()
-    same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-    made, found = [], travels(arm_motions.hand(context, world) @ tool, legs)
-    curves = [tuple(pose @ tool.inverse() for pose in travel.poses) for travel in found]
-    for i, (travel, poses) in enumerate(zip(found, curves, strict=True)):
-        stage = (
-            names[travel.last]
-            if travel.first == travel.last
-            else f"{names[travel.first]} to {names[travel.last]}"
-        )
-        q, kind, path = None, Motion.PATH, poses
-        if travel.is_free:
-            q, kind, path = _start_of(found, curves, i, params, context, world), Motion.FREE, ()
-        made.append(Command(stage, same, poses[-1], q, kind, touching, path=path))
-    return made
-
-
-def _start_of(
-    found: Sequence[Travel],
-    curves: Sequence[tuple[Pose, ...]],
-    i: int,
-    params: SkillParams,
-    context: Context,
-    world: World,
-) -> Array:
-    """Return a configuration (dof,) of a free motion's goal from which the curves behind it can be followed."""
-    way = [curves[i][-1]]
-    for travel, poses in zip(found[i + 1 :], curves[i + 1 :], strict=True):
-        if travel.is_free:
-            break
-        way += [*poses[JUDGED_EVERY - 1 : -1 : JUDGED_EVERY], poses[-1]]
-    return np.asarray(arm_motions.reachable([tuple(way)], params, context, world).q[0])

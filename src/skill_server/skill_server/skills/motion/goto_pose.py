@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from handiwork_core.contracts.commands import Command, Motion
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -17,9 +18,12 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
 from skill_server.motions import arm_motions, pose_goals
-from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.params import checks
-from skill_server.params.recovery import CandidateTest
+from skill_server.params.candidate_test import CandidateTest
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
+from skill_server.stages.staged_skill import StagedSkill
+from skill_server.stages.tool_curves import curve_stages
 from skill_server.state.frame_lookup import forget_frames, frame_used
 from skill_server.tool_paths.waypoints import PTP, Leg, Waypoint, check_blends, check_motion
 
@@ -91,7 +95,7 @@ class GotoPoseParams(SkillParams):
         return self.motion != PTP or bool(self.waypoints)
 
 
-class GotoPose(Skill[GotoPoseParams]):
+class GotoPose(StagedSkill[GotoPoseParams]):
     """Go to one pose."""
 
     name = "goto_pose"
@@ -117,46 +121,51 @@ class GotoPose(Skill[GotoPoseParams]):
             )
         )
 
-    def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
-        """Choose the first orientation whose pose can be reached."""
+    def stages(self, params: GotoPoseParams, context: Context) -> Sequence[Sequence[SkillStage]]:
+        """Make the way to each orientation, the first orientation first."""
         world = context.world.snapshot()
-        forget_frames(context)
-        if params.is_path:
-            return self._along(params, context, world)
-        ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
-        is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
-        way = ApproachPlanning(params, 1.0) if is_planned else None
-        choice = arm_motions.reachable(ways, params, context, world, way)
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
+        leaving = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE
-        poses = zip(choice.candidate.world_T_ee, choice.q, strict=True)
-        return (
-            *(Command("go", same, pose, q, motion, touching, planned=choice.planned) for pose, q in poses),
-            Command("arrive", arm_motions.gripper_function(params.gripper_state, same)),
-        )
+        arrive = SkillStage("arrive", functions=arm_motions.gripper_functions(params.gripper_state))
+        made = []
+        for i, goal in enumerate(_targets(params, context, world)):
+            way = (
+                SkillStage("go", pose, motion, leaving=leaving, waypoint=f"waypoint {k}")
+                for k, pose in enumerate(_way(goal, params, context, world), 1)
+            )
+            made.append((*way, replace(arrive, cost=0.01 * i)))
+        return made
 
-    def _along(self, params: GotoPoseParams, context: Context, world: World) -> Sequence[Command]:
-        """Choose the first orientation whose pose can be reached, and follow the legs to it."""
+    def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
+        """See ``Skill``; follow the legs to the chosen pose where there are several, or one that is not free."""
+        forget_frames(context)
+        if not params.is_path:
+            return super().commands(params, context)
+        return stage_commands(self._along(params, context), params, context)
+
+    def _along(self, params: GotoPoseParams, context: Context) -> list[SkillStage]:
+        """Choose the first orientation whose pose can be reached, and make the stages of the legs to it."""
+        world = context.world.snapshot()
         tool = _tool(params, context, world)
-        found = arm_motions.reachable(
-            [(pose,) for pose in _targets(params, context, world)], params, context, world
-        )
+        goals = [
+            (SkillStage("go", pose, cost=0.01 * i),)
+            for i, pose in enumerate(_targets(params, context, world))
+        ]
+        (found,) = choose_stages(goals, params, context)
+        assert found.world_T_ee is not None
         place = frame_used(params.frame, "frame", context, world)
         kept = (arm_motions.hand(context, world) @ tool).rotation
         goal = Leg(
             params.motion,
-            found.candidate.world_T_ee[0] @ tool,
+            found.world_T_ee @ tool,
             interim=pose_goals.applied(place, params.interim),
             center=pose_goals.applied(place, params.center),
             arc_field="interim" if params.interim is not None else "center",
         )
         legs = [*pose_goals.legs_of(params.waypoints, params.frame, kept, context, world), goal]
         names = [*(f"waypoint {i + 1}" for i in range(len(params.waypoints))), "go"]
-        same = arm_motions.neutral(params, context, world)
-        return (
-            *pose_goals.commands_along(legs, tool, names, params, context),
-            Command("arrive", arm_motions.gripper_function(params.gripper_state, same)),
-        )
+        arrive = SkillStage("arrive", functions=arm_motions.gripper_functions(params.gripper_state))
+        return [*curve_stages(legs, tool, names, params, context), arrive]
 
     def is_success(self, params: GotoPoseParams, before: World, after: World, context: Context) -> Outcome:
         """Check the position AND the angle, where there is one, within the tolerance and the noise."""

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion, UpdatePoseCostMetric
+from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.motions import arm_motions, pose_goals
+from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.tool_curves import curve_stages
 from skill_server.state.frame_lookup import BASE, forget_frames, frame_used
 from skill_server.tool_paths.waypoints import CIRC, LIN, Leg, check_blends
 
@@ -83,23 +86,23 @@ class Move(Skill[MoveParams]):
         )
 
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
-        """Make a waypoint for each offset."""
+        """Make a stage for each offset; they begin where the arm is, so that there is nothing to choose."""
         world = context.world.snapshot()
         forget_frames(context)
-        way, same = self._way(params, context, world), arm_motions.neutral(params, context, world)
+        way = self._way(params, context, world)
         if params.interim or params.blend_radii:
-            legs = self._legs(params, context, world)
             names = [f"move {i + 1}" for i in range(len(way))]
-            motions = pose_goals.commands_along(legs, Pose.identity(), names, params, context)
-            return (Command("move", same), Command("move", UpdatePoseCostMetric(None)), *motions)
-        touching = arm_motions.touching_now(context, world)
+            legs = self._legs(params, context, world)
+            made = curve_stages(legs, Pose.identity(), names, params, context)
+            return stage_commands((SkillStage("move"), *made), params, context)
+        leaving = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.straight else Motion.FREE
-        hold = UpdatePoseCostMetric(None if params.straight else arm_motions.hold_of(params.hold_vec_weight))
-        return (
-            Command("move", same),
-            Command("move", hold),
-            *(Command(f"move {i + 1}", same, pose, None, motion, touching) for i, pose in enumerate(way)),
+        hold = None if params.straight else arm_motions.hold_of(params.hold_vec_weight)
+        stages = (
+            SkillStage(f"move {i}", pose, motion, leaving=leaving, hold_vec_weight=hold)
+            for i, pose in enumerate(way, 1)
         )
+        return stage_commands((SkillStage("move"), *stages), params, context)
 
     def is_success(self, params: MoveParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the hand is at the last waypoint, and the object at its place over the target."""
