@@ -19,11 +19,11 @@ from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.params.parsing import parameters_from_yaml
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
-from skill_server.task.scope import Ports
 from skill_server.task.model import Entry
 from skill_server.task.reading.entries import Site
 from skill_server.task.reading.read import read_task
 from skill_server.task.run import run_task
+from skill_server.task.scope import Ports
 from support.cells.simulated_cell import UNSUPERVISED, SimulatedCell
 from support.paths import ROOT
 
