@@ -10,6 +10,7 @@ from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchConditi
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.monitoring.silence import Silence
 from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
@@ -74,7 +75,7 @@ class ConditionRequests:
     Args:
         node: Hosts the services.
         watched: Returns the watched conditions.
-        look: Returns the newest world and the time.
+        look: Returns the newest world, the time, and how long its streams have been silent.
         tell: Publishes all conditions and the progress.
     """
 
@@ -82,7 +83,7 @@ class ConditionRequests:
         self,
         node: ManagedNode,
         watched: Callable[[], Watched],
-        look: Callable[[], tuple[World, float]],
+        look: Callable[[], tuple[World, float, Silence]],
         tell: Callable[[], None],
     ) -> None:
         self._node, self._watched, self._look, self._tell = node, watched, look, tell
@@ -111,8 +112,8 @@ class ConditionRequests:
     def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
         watched = self._watched()
         condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
-        world, now_s = self._look()
-        finding = watched.monitor.decide(condition, world, now_s)
+        world, now_s, silence = self._look()
+        finding = watched.monitor.decide(condition, world, now_s, silence)
         shown = watched.monitor.find(condition.key) or ConditionStatus(
             condition, finding, world.stamp_s, world.stamp_s
         )
@@ -141,7 +142,7 @@ class ConditionRequests:
 
     def _watch_task(self, request: WatchTask.Request, response: WatchTask.Response) -> Outcome:
         watched = self._watched()
-        world, now_s = self._look()
+        world, now_s, _ = self._look()
         if request.task.strip():
             watched.begin(read_task(request.task, watched.definitions), now_s)
         elif request.restart and watched.task is not None:
