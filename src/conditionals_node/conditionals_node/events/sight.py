@@ -64,13 +64,18 @@ class Eyes:
         names = [name for name in world.states if name not in self._surfaces]
         return Sight(
             stamp_s=world.stamp_s,
-            motions={name: self._motion(name, world.states[name]) for name in names},
+            motions={name: self._motion(name, world.states[name]) for name in names if _moves(name, world)},
             touched=tuple(name for name in names if name in touching),
             gripped=tuple(name for name in names if self._is_gripped(touching.get(name))),
             touches_surface=any(name in touching for name in self._surfaces),
             closed=max((_closed(gripper, world) for gripper in self._grippers), default=math.nan),
             intended=aim.intended,
             goals=aim.goals,
+            goal_places_m={
+                name: world.states[name].world_T_object.translation_m
+                for name in aim.goals
+                if name in world.states
+            },
             settled=aim.settled,
             feels=world.contacts is not None,
         )
@@ -97,6 +102,12 @@ class Eyes:
         motion = ObjectMotion(state.world_T_object.translation_m, speed, _tilt(state.world_T_object))
         self._motions[name] = (state, motion)
         return motion
+
+
+def _moves(name: str, world: World) -> bool:
+    """Return False for what is known to be fixed: it is neither pushed nor out of the scene, wherever it stands."""
+    item = world.objects.get(name)
+    return item is None or not item.is_static
 
 
 def _is_still(a: ObjectState, b: ObjectState) -> bool:

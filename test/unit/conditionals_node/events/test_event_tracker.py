@@ -15,7 +15,12 @@ from support.paths import ROOT
 
 DATA = ROOT / "test" / "data" / "conditionals"
 AS_THERE = EventRules(
-    closed_share=0.75, merge_s=0.0, closing_on_object=True, rearm=False, upright=("target", "other2")
+    closed_share=0.75,
+    merge_s=0.0,
+    closing_on_object=True,
+    rearm=False,
+    grow_scene=False,
+    upright=("target", "other2"),
 )
 SUBJECT, NUMBER = re.compile(r"'(\w+)'"), re.compile(r"(\d+\.\d+)m")
 PUSHED = (EventCode.OBJECT_BUMPED, EventCode.OBJECT_MOVED)
