@@ -12,7 +12,6 @@ from handiwork_core.model.geometry import Array
 
 from .task_event import Event, EventCode, EventRules
 
-
 ROOM_M = 0.25
 """The room around the first place of an object that belongs to the scene, m."""
 

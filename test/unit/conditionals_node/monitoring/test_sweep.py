@@ -41,6 +41,7 @@ SHAPES = {
 }
 KINDS = [
     "object_in_container(object={a}, container={b}, above_rim=0.05)",
+    "object_in_container(object={a}, container={b}, above_rim=0.05, rim_point=underside)",
     "object_outside_of(object={a}, container={b}, tolerance=0.02)",
     "object_enclosed(object={a}, container={b}, point=vertex_mean)",
     "object_in_container(object={a}, container={b}, require_contact_with=true, tolerance=1, "
