@@ -67,8 +67,24 @@ def finger_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, .
     Raises:
         ValueError: See ``grippers``.
     """
+    return tuple(finger for hand in hands(robot, gripper_name) for finger in hand)
+
+
+def hands(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[tuple[str, ...], ...]:
+    """Return the body names of the finger links of each gripper.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: See ``grippers``.
+
+    Returns:
+        Names ``<robot>/<link>``, by gripper.
+
+    Raises:
+        ValueError: See ``grippers``.
+    """
     found = [gripper for _, gripper in grippers(robot, gripper_name)]
-    return tuple(f"{robot.name}/{link}" for gripper in found for link in gripper.finger_links)
+    return tuple(tuple(f"{robot.name}/{link}" for link in gripper.finger_links) for gripper in found)
 
 
 def hand_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, ...]:

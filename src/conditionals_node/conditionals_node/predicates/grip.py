@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from conditionals_node.arguments.arguments import (
@@ -12,7 +12,7 @@ from conditionals_node.arguments.arguments import (
     not_negative,
     several,
 )
-from conditionals_node.arguments.checks import ANY_GRIPPER, finger_bodies
+from conditionals_node.arguments.checks import ANY_GRIPPER, hands
 from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
@@ -68,33 +68,95 @@ def _towards_others(view: View[T], name: str, finger: str, fingers: Sequence[str
     return view.where(touching, along / view.where(touching, span, one), zero)
 
 
+def held(view: View[T], name: str, hands: Sequence[Sequence[str]], min_force: float) -> Part[T]:
+    """Measure whether a hand squeezes the object; the one that holds it most firmly decides.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        hands: Body names of the fingers of each hand; those with fewer than two are left out.
+        min_force: Force that each finger needs, N.
+
+    Returns:
+        See ``squeezed``.
+
+    Raises:
+        Unknown: No hand has two fingers, or contacts are not known.
+    """
+    able = [hand for hand in hands if len(hand) > 1] or [[finger for hand in hands for finger in hand]]
+    parts = [squeezed(view, name, hand, min_force) for hand in able]
+    if len(parts) == 1:
+        return parts[0]
+    firmest = view.greatest(*[part.margin for part in parts])
+    force = firmest + min_force
+    return Part(
+        firmest,
+        "the weakest finger of the firmest hand squeezes %s with %.2f N, %g N needed",
+        (name, force, min_force),
+        tuple(item for part in parts for item in part.evidence),
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class ObjectGrabbed(Relation):
-    """Every finger squeezes the object: it presses on it with ``min_force`` [N] towards where the others press."""
+class Grip(Relation):
+    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+
+    ``hands``: the fingers of each hand; those of the robot when left out, and ``fingers`` as one hand when these are
+    given.
+    """
+
+    unit: ClassVar[str] = "N"
+    hands: tuple[tuple[str, ...], ...] = field(default=(), kw_only=True)
+    reads_contacts: ClassVar[bool] = True
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Return the predicate with ``fingers`` and ``hands`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
+        if self.fingers:
+            return self
+        found = self.hands or hands(robot, self.gripper_name)
+        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand))
+
+    def grip(self, view: View[T], name: str) -> Part[T]:
+        """Measure the firmest grasp.
+
+        Args:
+            view: The worlds.
+            name: The object.
+
+        Returns:
+            See ``held``.
+        """
+        return held(view, name, self.hands or (self.fingers,), self.min_force)
+
+
+class ObjectGrabbed(Grip):
+    """Every finger of a hand squeezes the object: with ``min_force`` [N], towards where the others press."""
 
     name: ClassVar[str] = "object_grabbed"
-    unit: ClassVar[str] = "N"
-    reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the weakest squeeze."""
         view.origin(name)
-        return [squeezed(view, name, self.fingers, self.min_force)]
+        return [self.grip(view, name)]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDropped(Relation):
+class ObjectDropped(Grip):
     """The object is not grabbed, see ``object_grabbed``; so it is also TRUE before anything was picked."""
 
     name: ClassVar[str] = "object_dropped"
-    unit: ClassVar[str] = "N"
-    reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the opposite of being grabbed."""
         view.origin(name)
-        held = squeezed(view, name, self.fingers, self.min_force)
-        return [replace(held, margin=-held.margin, closed=False)]
+        grip = self.grip(view, name)
+        return [replace(grip, margin=-grip.margin, closed=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +174,7 @@ class GripperDetached(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectPickedUp(Relation):
+class ObjectPickedUp(Grip):
     """The object is grabbed, its lowest point is ``distance`` [m] above the surface's top, and its centre over it.
 
     ``tolerance``: how far beside the surface's edge the centre may be [m].
@@ -123,7 +185,6 @@ class ObjectPickedUp(Relation):
     surface: str
     distance: float = 0.05
     tolerance: float = 0.01
-    reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
         """Return the surface."""
@@ -138,8 +199,7 @@ class ObjectPickedUp(Relation):
             (name, gap, self.surface, self.distance),
             (("gap", gap, "m", name),),
         )
-        held = squeezed(view, name, self.fingers, self.min_force)
-        return [held, height, over(view, name, self.surface, self.tolerance)]
+        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +216,14 @@ class WrongObjectGrabbed(Measured):
     ignore_objects: tuple[str, ...] = ("table",)
     min_force: float = 0.1
     fingers: tuple[str, ...] = ()
+    hands: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         distinct("object", several(self.object), 1)
         not_negative(min_force=self.min_force)
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Return the predicate with ``fingers`` filled in.
+        """Return the predicate with the fingers of each hand filled in.
 
         Args:
             robot: The robot's description.
@@ -170,7 +231,10 @@ class WrongObjectGrabbed(Measured):
         Raises:
             ValueError: The robot has no gripper of this name.
         """
-        return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
+        if self.fingers:
+            return self
+        found = self.hands or hands(robot, self.gripper_name)
+        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand))
 
     def subjects(self) -> tuple[str, ...]:
         """Return the objects that are right."""
@@ -185,9 +249,10 @@ class WrongObjectGrabbed(Measured):
         """Return the squeeze of the other object that is held most firmly."""
         for name in several(self.object):
             view.origin(name)
+        fingers = self.hands or (self.fingers,)
         right = {*several(self.object), *self.ignore_objects}
         others = [name for name in view.movable() if name not in right]
-        margins = [squeezed(view, name, self.fingers, self.min_force).margin for name in others]
+        margins = [held(view, name, fingers, self.min_force).margin for name in others]
         firmest = view.greatest(*margins, view.number(-self.min_force))
         said = view.leader(others, margins)
         words = "of all other objects %s is held most firmly, with %.2f N; %g N count as held"

@@ -165,6 +165,21 @@ def test_another_object_in_the_hand_is_wrong_and_the_bin_may_be_touched() -> Non
     assert played.watch.update(other, 5.0).events == ()
 
 
+def test_both_fingertips_that_press_a_big_box_down_hold_nothing() -> None:
+    played = Played(PUT_AWAY)
+    pressed = world(5.0, ON_TABLE)
+    tips = [
+        Contact("can", f"fr3/fr3_{side}finger", frozen((0.0, 0.0, -5.0)), frozen((-0.3, y, 0.08)))
+        for side, y in (("left", 0.02), ("right", -0.02))
+    ]
+    pressed = replace(pressed, contacts=tuple(tips))
+    played.evaluation.begin(pressed, 5.0)
+    names = [event.code.name for event in played.watch.update(pressed, 5.0).events]
+    assert names == ["GRIPPER_HIT_OBJECT"]
+    grabbed = Builder(ROBOT).build("object_grabbed", {"object": "can"}).predicate.evaluate(pressed)
+    assert grabbed.truth is Truth.FALSE
+
+
 def test_when_time_jumps_back_the_task_begins_again() -> None:
     played = Played(PUT_AWAY)
     played.show(ON_TABLE, "cube")
