@@ -47,6 +47,26 @@ def test_watch_evaluate_and_unwatch(peer: Peer) -> None:
     peer.wait(lambda: answer.key not in peer.latest)
 
 
+def test_another_hold_of_what_is_watched_is_refused_and_no_hold_keeps_it(peer: Peer) -> None:
+    def watch(hold: float) -> Outcome:
+        args = "{object: cube, container: bin}"
+        return peer.call(WatchCondition.Request(name="object_in_container", args=args, hold=hold)).outcome
+
+    outcome = watch(0.5)
+    assert (outcome.code, outcome.field) == (Outcome.BAD_GOAL, "hold")
+    assert "watched with 0; unwatch it first" in outcome.message
+    assert watch(0.0).code == Outcome.OK
+
+
+def test_a_misspelt_object_is_accepted_with_a_hint(peer: Peer) -> None:
+    args = "{object: cbue, container: bin}"
+    outcome = peer.call(WatchCondition.Request(name="object_in_container", args=args)).outcome
+    assert outcome.code == Outcome.OK
+    assert "no object 'cbue' is in the world, did you mean 'cube'?" in outcome.message
+    outcome = peer.call(WatchCondition.Request(name="object_upright", args="{object: cube}")).outcome
+    assert (outcome.code, outcome.message) == (Outcome.OK, "")
+
+
 @pytest.mark.parametrize(
     ("name", "args", "field", "word"),
     [

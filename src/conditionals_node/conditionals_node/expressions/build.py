@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,6 +30,8 @@ from .expression_text import Resolve, read_expression
 MAX_PARTS = 256
 """Largest number of leaves that the lists of one call may expand to."""
 FRAMES = ("world", "robot")
+MOST_ABSENT = 3
+"""Largest number of objects that one hint names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +76,24 @@ class Builder:
     def __init__(self, robot: Robot, known: Callable[[], Collection[str] | None] = lambda: None) -> None:
         self._robot, self._known = robot, known
         self.kinds: dict[str, type[Predicate]] = collect(BUILTIN, ENTRY_POINTS)
+
+    def absent(self, expressions: Iterable[Expression]) -> str:
+        """Return a hint on the objects of expressions that are not in the world.
+
+        Args:
+            expressions: The expressions.
+
+        Returns:
+            One sentence; empty if all are there, or while the world is not known.
+        """
+        known = self._known()
+        if known is None:
+            return ""
+        predicates = [leaf.predicate for expression in expressions for leaf in expression.leaves()]
+        named = dict.fromkeys(name for predicate in predicates for name in predicate.subjects())
+        missing = [name for name in named if name not in (*FRAMES, *known)][:MOST_ABSENT]
+        hints = [f"no object {name!r} is in the world, {nearest(name, [*known])}" for name in missing]
+        return f"{'; '.join(hints)} Until it comes, its conditions are UNKNOWN" if hints else ""
 
     def build(self, name: str, args: Mapping[str, Any], hold_s: float = 0.0) -> Condition:
         """Build a condition of one predicate; lists for single objects are joined by ``logical`` and ``K``.

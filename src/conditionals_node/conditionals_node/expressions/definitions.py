@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,14 @@ class Definitions:
             fault = f"name: {condition.name!r} means {there.expression.key} already; choose another name"
             raise ConfigError(f"condition {condition.name!r}", [fault])
         self._named.setdefault(condition.name, condition)
+
+    def absent(self, expressions: Iterable[Expression]) -> str:
+        """Return a hint on objects that are not in the world; see ``Builder.absent``.
+
+        Args:
+            expressions: The expressions.
+        """
+        return self._builder.absent(expressions)
 
     def forget(self, key: str) -> None:
         """Free a name.

@@ -73,14 +73,15 @@ class ConditionMonitor:
         self._now_s = float("-inf")
 
     def watch(self, condition: Condition, now_s: float) -> None:
-        """Watch a condition; a second time changes nothing.
+        """Watch a condition; a second time with the same hold time, or with none, changes nothing.
 
         Args:
             condition: The condition.
             now_s: ROS time, s.
 
         Raises:
-            ConfigError: Too many conditions, or predicates of them, are watched already.
+            ConfigError: Too many conditions, or predicates of them, are watched already, or this one is with another
+                hold time.
         """
         self.check_room(condition)
         if condition.key not in self._entries:
@@ -91,14 +92,18 @@ class ConditionMonitor:
         """Refuse a condition for which there is no room.
 
         Args:
-            condition: The condition; one that is watched already is accepted.
+            condition: The condition; one that is watched already is accepted, unless it asks for another hold time.
 
         Raises:
             ConfigError: See ``watch``.
         """
-        if condition.key in self._entries:
-            return
         source = f"condition {condition.key[:80]!r}"
+        if condition.key in self._entries:
+            hold_s = self._entries[condition.key].condition.hold_s
+            if condition.hold_s not in (0.0, hold_s):
+                text = f"hold_s: is {condition.hold_s:g}, but it is watched with {hold_s:g}"
+                raise ConfigError(source, [f"{text}; unwatch it first, or write 0 to keep that"])
+            return
         if len(self._entries) >= CONDITIONS:
             text = f"name: {CONDITIONS} conditions are watched already; unwatch some"
             raise ConfigError(source, [text])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
+from conditionals_node.expressions.expression import Expression
 from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
 from conditionals_node.monitoring.silence import Silence
 from conditionals_node.subtasks.task import WatchedTask, read_task
@@ -129,7 +130,7 @@ class ConditionRequests:
         watched.monitor.watch(condition, self._look()[1])
         response.key = condition.key
         self._tell()
-        return OK
+        return self._accepted([condition.expression])
 
     def _unwatch(self, request: UnwatchCondition.Request, _response: UnwatchCondition.Response) -> Outcome:
         watched = self._watched()
@@ -143,14 +144,24 @@ class ConditionRequests:
     def _watch_task(self, request: WatchTask.Request, response: WatchTask.Response) -> Outcome:
         watched = self._watched()
         world, now_s, _ = self._look()
+        expressions: Collection[Expression] = ()
         if request.task.strip():
-            watched.begin(read_task(request.task, watched.definitions), now_s)
+            task = read_task(request.task, watched.definitions)
+            watched.begin(task, now_s)
+            expressions = task.expressions.values()
         elif request.restart and watched.task is not None:
             watched.task.restart(now_s)
         if request.task.strip() or request.restart:
             self._tell()
         response.progress = progress_to_msg(watched.task, world.stamp_s)
-        return OK
+        return self._accepted(expressions)
+
+    def _accepted(self, expressions: Collection[Expression]) -> Outcome:
+        """Return OK, with a hint if an object is not in the world: it may come, or its name is misspelt."""
+        hint = self._watched().definitions.absent(expressions)
+        if hint:
+            self._node.get_logger().warning(hint)
+        return Outcome(Code.OK, hint)
 
 
 def _field(error: ConfigError) -> str:
