@@ -46,8 +46,8 @@ class Eyes:
 
     def __init__(self, robot: Robot, surfaces: Iterable[str]) -> None:
         self._grippers = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
-        self._hands = [hand for hand in hands(robot) if len(hand) > 1]
-        self._fingers = frozenset(finger for hand in hands(robot) for finger in hand)
+        self._hands = [hand for hand in hands(robot) if len(hand.fingers) > 1]
+        self._fingers = frozenset(finger for hand in hands(robot) for finger in hand.fingers)
         self._surfaces = frozenset(surfaces)
         self._motions: dict[str, tuple[ObjectState, ObjectMotion]] = {}
 
@@ -94,7 +94,7 @@ class Eyes:
 
     def _is_gripped(self, view: WorldView, name: str, fingers: set[str] | None) -> bool:
         """Return True when a hand squeezes the object, as ``object_grabbed`` measures it."""
-        near = [hand for hand in self._hands if fingers is not None and fingers.issuperset(hand)]
+        near = [hand for hand in self._hands if fingers is not None and fingers.issuperset(hand.fingers)]
         return bool(near) and held(view, name, near, MIN_FORCE_N).finding().truth is Truth.TRUE
 
     def _motion(self, name: str, state: ObjectState) -> ObjectMotion:

@@ -134,7 +134,9 @@ class EventTracker:
             yield Event(EventCode.GRIPPER_HIT_TABLE, sight.stamp_s, "", "a finger touches the table")
         self._was.on_surface = sight.touches_surface
         closed = sight.closed >= self._rules.closed_share
-        if closed and not self._was.closed and (self._rules.closing_on_object or not sight.gripped):
+        # Both fingers do not meet what they close on in the same instant, so one that touches is enough.
+        empty = not (sight.gripped or sight.touched)
+        if closed and not self._was.closed and (self._rules.closing_on_object or empty):
             text = f"gripper is {sight.closed:.0%} closed"
             yield Event(EventCode.GRIPPER_FULLY_CLOSED, sight.stamp_s, "", text, sight.closed)
         self._was.closed = closed

@@ -12,6 +12,7 @@ import yaml
 
 from conditionals_node.arguments.argument_text import as_words, explicit
 from conditionals_node.arguments.checks import NeedsRobot
+from conditionals_node.composites import composite_hint
 from conditionals_node.predicates import BUILTIN, ENTRY_POINTS
 from handiwork_core.config.dataclass_loader import (
     ConfigError,
@@ -156,7 +157,7 @@ class Builder:
             raise ConfigError(f"condition {label!r}", [fault])
         expression = read_expression(text, self, resolve)
         if fault := excess_of(expression):
-            raise ConfigError("expression", [f"expression: {fault}"])
+            raise ConfigError("condition", [f"expression: {fault}"])
         return Condition(label or expression.key, label, "", expression, hold_s)
 
     def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
@@ -217,7 +218,8 @@ class Builder:
 
     def _kind(self, name: str) -> type[Predicate]:
         if name not in self.kinds:
-            fault = f"name: no predicate {name!r}; {nearest(name, list(self.kinds))}"
+            hint = composite_hint(name) or nearest(name, list(self.kinds))
+            fault = f"name: no predicate {name!r}; {hint}"
             raise ConfigError(f"condition {name!r}", [fault])
         return self.kinds[name]
 

@@ -69,12 +69,12 @@ def deep(
 
 
 def _deep(view: View[T], name: str, container: str, tolerance: float, found: tuple[T, T, str]) -> Part[T]:
-    depth, face, label = found
+    depth, _, label = found
     return Part(
         depth + tolerance,
         "centre of %s is %.3f m deep in %s, whose face %s is nearest",
         (name, depth, container, label),
-        (("depth", depth, "m", name), ("nearest_face", face, "", label)),
+        (("depth", depth, "m", name),),
     )
 
 

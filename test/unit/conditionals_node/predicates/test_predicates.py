@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from conditionals_node.arguments.checks import Hand
+from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
-from conditionals_node.predicates.widths import GripperOpen
+from conditionals_node.predicates.widths import GripperFullyClosed, GripperOpen
 from handiwork_core.contracts.predicate import Truth
-from handiwork_core.model.world import Contact, World
+from handiwork_core.model.world import Contact, JointState, World
 from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, state, touch, world
 
 
@@ -96,6 +100,33 @@ def test_grabbed(contacts: tuple[Contact, ...] | None, truth: Truth, margin: flo
     found = ObjectGrabbed("cube", fingers=FINGERS).evaluate(world((CUBE, at(0, 0, 0)), contacts=contacts))
     assert found.truth is truth
     assert found.margin == pytest.approx(margin, nan_ok=True)
+
+
+HAND = Hand(FINGERS, "finger", 0.04, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("opening", "truth"), [(0.02, Truth.TRUE), (0.0395, Truth.TRUE), (0.0398, Truth.FALSE)]
+)
+def test_what_is_wedged_between_open_fingers_is_not_grasped(opening: float, truth: Truth) -> None:
+    wedged = world((CUBE, at(0, 0, 0)), contacts=PINCH, opening=opening)
+    for scene in (wedged, replace(wedged, joints=JointState(0.0, {}))):
+        found = ObjectGrabbed("cube", hands=(HAND,)).evaluate(scene)
+        assert found.truth is (truth if scene is wedged else Truth.TRUE)
+        assert ObjectGrabbed("cube", hands=(HAND,), min_closed=0.0).evaluate(scene).truth is Truth.TRUE
+        alike = evaluate(ObjectGrabbed("cube", hands=(HAND,)), Worlds.of([scene]))
+        assert alike.margin == pytest.approx(found.margin)
+
+
+def test_a_gripper_that_holds_something_thin_is_not_fully_closed() -> None:
+    closed = GripperFullyClosed(joint="finger", open_position=0.04, closed_position=0.0, hands=(HAND,))
+    thin = world((CUBE, at(0, 0, 0)), contacts=PINCH, opening=0.001)
+    assert closed.evaluate(thin).truth is Truth.FALSE
+    assert "cube is held most firmly, with 2.00 N" in closed.evaluate(thin).reason
+    assert replace(closed, while_holding=True).evaluate(thin).truth is Truth.TRUE
+    assert closed.evaluate(replace(thin, contacts=())).truth is Truth.TRUE
+    assert closed.evaluate(replace(thin, contacts=None)).truth is Truth.UNKNOWN
+    assert evaluate(closed, Worlds.of([thin])).margin == pytest.approx(-1.9)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_one_hand_of_two_is_enough_for_a_grasp(hand: int) -> None:
     assert len(grabbed.hands) == 2
     squeeze = [
         Contact("a", finger, frozen((0.0, -side, 0.0)), frozen((0.0, side * 0.02, 0.0)))
-        for finger, side in zip(grabbed.hands[hand], (1.0, -1.0), strict=True)
+        for finger, side in zip(grabbed.hands[hand].fingers, (1.0, -1.0), strict=True)
     ]
     held = world((box("a", 0.04, 0.04, 0.04), HERE), contacts=tuple(squeeze))
     assert grabbed.evaluate(held).truth is Truth.TRUE
