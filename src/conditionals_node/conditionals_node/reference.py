@@ -30,7 +30,7 @@ Rules that all share:
 - `object` may be one name or several. `logical: all` (default), `any`, or `choose`, which means exactly `K`. What
   is unknown about one object makes the whole UNKNOWN only where it matters.
 - Contact is measured by the size of the force between two bodies in any direction; squeezing from both sides
-  does not cancel.
+  does not cancel, since simulators publish the two sides apart.
 - `gripper_name` is the name of a gripper or of an arm; `gripper` means all of the robot. Links of a robot are named
   `<robot>/<link>`.
 - A container is the convex hull of its object without the faces that look up (normal z of 0.7 or more in its own
