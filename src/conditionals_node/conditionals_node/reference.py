@@ -66,6 +66,8 @@ Names and arguments are those of RoboLab (Apache-2.0), and the verdicts agree bu
 - The centroid of the volume is tested, not the mean of the hull's corners (`point: vertex_mean`), which moves
   with the mesh.
 - `tolerance` of containment counts; it is 0 when it is left out. `above_rim` can end the space over a container.
+- `z_margin` of the relations of height is -2 mm, and `object_next_to` needs a `min_overlap`; 0 for either gives RoboLab's
+  verdicts.
 - `object_grabbed` needs every finger to press inwards; one that merely touches does not hold.
 - `object_in_contact` heeds `logical`. Forces count by their size, not by their greatest component.
 - Directions have `level_tolerance`, whether or not contact or release is asked for.

@@ -152,7 +152,9 @@ def test_on_top(force: tuple[float, float, float], x: float, truth: Truth) -> No
 
 @pytest.mark.parametrize(("x", "z", "margin"), [(0.0, 0.13, 0.01), (0.0, 0.11, -0.01), (0.2, 0.2, -0.07)])
 def test_above(x: float, z: float, margin: float) -> None:
-    found = ObjectAbove("cube", "bin").evaluate(world((BIN, at(0, 0, 0)), (CUBE, at(x, 0.0, z))))
+    found = ObjectAbove("cube", "bin", z_margin=0.0).evaluate(
+        world((BIN, at(0, 0, 0)), (CUBE, at(x, 0.0, z)))
+    )
     assert found.margin == pytest.approx(margin)
     assert found.truth is Truth.of(margin > 0.0)
 
