@@ -196,7 +196,7 @@ class ObjectOutsideOfAndOnSurface(Relation):
         """Measure the place first, then the support."""
         view.origin(self.surface)
         inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
-        return [_not(inside), carried(view, name, self.surface, self.min_force, self.cone_deg)]
+        return [_not(inside), carried(view, name, self.surface, self)]
 
 
 @dataclass(frozen=True, slots=True)

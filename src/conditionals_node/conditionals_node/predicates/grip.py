@@ -208,7 +208,7 @@ class GripperDetached(Relation):
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the strongest touch of a finger."""
         view.origin(name)
-        return [released(view, name, self.fingers, self.min_force)]
+        return [released(view, name, self.fingers, self.min_force, self.weight_share)]
 
 
 @dataclass(frozen=True, slots=True)

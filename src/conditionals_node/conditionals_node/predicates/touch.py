@@ -19,7 +19,7 @@ from handiwork_core.robot.robot import Robot
 
 from .counting import Logical
 from .grip import MIN_CLOSED, held
-from .measured import Measured, touching
+from .measured import WEIGHT_SHARE, Measured, touching
 from .parts import Part
 
 
@@ -69,7 +69,10 @@ class GripperHitTable(Measured):
 
 @dataclass(frozen=True, slots=True)
 class ObjectInContact(Measured):
-    """Pairs of ``object1`` and ``object2`` touch with ``min_force`` [N]: any, all, or exactly ``K`` of them."""
+    """Pairs of ``object1`` and ``object2`` touch with ``min_force`` [N]: any, all, or exactly ``K`` of them.
+
+    A light body needs at most ``weight_share`` of its weight.
+    """
 
     name: ClassVar[str] = "object_in_contact"
     unit: ClassVar[str] = "N"
@@ -78,6 +81,7 @@ class ObjectInContact(Measured):
     logical: Logical = Logical.ANY
     K: int = 1
     min_force: float = 0.1
+    weight_share: float = WEIGHT_SHARE
 
     def __post_init__(self) -> None:
         first, second = several(self.object1), several(self.object2)
@@ -89,7 +93,7 @@ class ObjectInContact(Measured):
         pairs = len(first) * len(second)
         if self.logical is Logical.CHOOSE and not 0 <= self.K <= pairs:
             raise ValueError(f"K: is {self.K} of {pairs} pairs; write 0 to {pairs}")
-        not_negative(min_force=self.min_force)
+        not_negative(min_force=self.min_force, weight_share=self.weight_share)
 
     def subjects(self) -> tuple[str, ...]:
         """Return the objects of both sides; robot links, which have a slash in their name, have no pose here."""
@@ -109,7 +113,7 @@ class ObjectInContact(Measured):
         for name in self.subjects():
             view.origin(name)
         pairs = [(a, b) for a in several(self.object1) for b in several(self.object2)]
-        return [[touching(view, a, b, self.min_force)] for a, b in pairs]
+        return [[touching(view, a, b, self.min_force, self.weight_share)] for a, b in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def item(name: str, rng: np.random.Generator) -> WorldObject:
         return WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), points),))
     kind = list(SHAPES)[int(rng.integers(len(SHAPES)))]
     shape = Shape(kind, frozen(np.array(SHAPES[kind]) * rng.uniform(1, 3)), pose(rng, 0.05))
-    return WorldObject(name, (shape,))
+    return WorldObject(name, (shape,), mass_kg=float(rng.choice([0.0, 0.01, 1.0])))
 
 
 def pose(rng: np.random.Generator, spread_m: float = 0.15) -> Pose:

@@ -11,10 +11,13 @@ from conditionals_node.arguments.checks import Hand
 from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
+from conditionals_node.predicates.motion import ObjectStationary
+from conditionals_node.predicates.pile import Stacked
 from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.predicates.touch import ObjectInContact
 from conditionals_node.predicates.vertical import ObjectAbove
 from conditionals_node.predicates.widths import GripperFullyClosed, GripperOpen
-from handiwork_core.contracts.predicate import Truth
+from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.world import Contact, JointState, World
 from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, state, touch, world
 
@@ -148,6 +151,52 @@ def test_on_top(force: tuple[float, float, float], x: float, truth: Truth) -> No
     reversed_contact = touch("table", "cube", tuple(-f for f in force))
     again = ObjectOnTop("cube", "table").evaluate(world(*placed, contacts=(reversed_contact,)))
     assert again.margin == found.margin
+
+
+def both(predicate: Predicate, scene: World) -> Truth:
+    """Return the verdict, which a batch shares."""
+    found = predicate.evaluate(scene)
+    assert evaluate(predicate, Worlds.of([scene])).margin == pytest.approx(found.margin)
+    return found.truth
+
+
+def test_an_object_of_eight_grams_touches_and_rests() -> None:
+    weight_n = 0.008 * 9.81
+    for mass_kg, rests in ((0.008, Truth.TRUE), (0.0, Truth.FALSE)):
+        light = replace(CUBE, mass_kg=mass_kg)
+        scene = world(
+            (TABLE, at(0, 0, -0.025)),
+            (light, at(0, 0, 0.02)),
+            contacts=(touch("cube", "table", (0.0, 0.0, weight_n)),),
+        )
+        assert both(ObjectOnTop("cube", "table"), scene) is rests
+        assert both(ObjectOnTop("cube", "table", weight_share=0.0), scene) is Truth.FALSE
+        assert both(ObjectInContact("cube", "table"), scene) is rests
+        assert both(ObjectStationary("cube", require_contact_with="table"), scene) is rests
+        assert both(Stacked(("table", "cube")), scene) is rests
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "on_left", "on_right"),
+    [(1.0, 1.0, True, True), (1.8, 0.2, True, False), (2.0, 0.0, False, False)],
+)
+def test_a_plank_on_two_blocks_rests_on_both(
+    left: float, right: float, on_left: bool, on_right: bool
+) -> None:
+    plank, one, other = (
+        box("plank", 0.4, 0.05, 0.02),
+        box("one", 0.05, 0.05, 0.1),
+        box("other", 0.05, 0.05, 0.1),
+    )
+    pushes = [
+        touch("plank", name, (0.0, 0.0, force)) for name, force in (("one", left), ("other", right)) if force
+    ]
+    scene = world(
+        (plank, at(0, 0, 0.11)), (one, at(-0.15, 0, 0.05)), (other, at(0.15, 0, 0.05)), contacts=tuple(pushes)
+    )
+    assert both(ObjectOnTop("plank", "one"), scene) is Truth.of(on_left)
+    assert both(ObjectOnTop("plank", "other"), scene) is Truth.of(on_right)
+    assert both(ObjectOnTop("plank", "one", support_share=0.0), scene) is Truth.FALSE
 
 
 @pytest.mark.parametrize(("x", "z", "margin"), [(0.0, 0.13, 0.01), (0.0, 0.11, -0.01), (0.2, 0.2, -0.07)])
