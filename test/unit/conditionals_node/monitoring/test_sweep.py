@@ -22,6 +22,7 @@ from handiwork_core.model.geometry import (
 )
 from handiwork_core.model.world import (
     Contact,
+    JointState,
     ObjectState,
     Shape,
     ShapeKind,
@@ -57,6 +58,7 @@ KINDS = [
     "object_picked_up(object={a}, surface={b}, fingers=[left, right], distance=-0.4, tolerance=0.2, min_force=0.01)",
     "object_grabbed(object={a}, fingers=[left, right], min_force=0.5)",
     "object_dropped(object={a}, fingers=[left, right], min_force=0.5)",
+    "object_grabbed(object={a}, hands=[{{'fingers': [left, right], 'joint': j, 'open_position': 0.5}}], min_force=0.5)",
     "object_stationary(object={a}, linear_threshold=0.6, angular_threshold=0.6)",
     "object_upright(object={a}, tolerance=1.5)",
 ]
@@ -79,7 +81,8 @@ def pose(rng: np.random.Generator, spread_m: float = 0.15) -> Pose:
 def scene(seed: int) -> World:
     rng = np.random.default_rng(seed)
     objects = {name: item(name, rng) for name in ITEMS}
-    return shaken(World(1.0, 0, objects, {}, (), 1.0, frames={"robot": pose(rng)}), seed)
+    joints = JointState(1.0, {"j": 0.5 + 0.3 * (seed % 2)})
+    return shaken(World(1.0, 0, objects, {}, (), 1.0, joints, frames={"robot": pose(rng)}), seed)
 
 
 def shaken(world: World, seed: int) -> World:
