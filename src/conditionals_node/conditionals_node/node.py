@@ -25,11 +25,13 @@ from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
 from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
 from .conditions_file import load_conditions
 from .expressions.build import Builder
 from .expressions.definitions import Definitions
 from .monitoring.monitor import ConditionMonitor
+from .monitoring.silence import NO_SILENCE, Silence
 from .ros.markers import Markers
 from .ros.messages import (
     ShownMessages,
@@ -57,7 +59,7 @@ class ConditionalsNode(ManagedNode):
             "conditions_file", "", "YAML of the conditions that are watched from the start; empty: none"
         )
         self._max_age_s = self.parameter(
-            "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
+            "max_age_s", 1.0, "older or longer silent poses, contacts and joints make a condition UNKNOWN [s]"
         )
         rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in steady time [Hz]")
         if min(rate_hz, self._max_age_s) <= 0.0:
@@ -67,6 +69,7 @@ class ConditionalsNode(ManagedNode):
         self._world = World(0.0)
         self._watched_s = float("-inf")
         self._conflict: Outcome | None = None
+        self._delay = SchedulingDelay(BEAT_S, time.monotonic())
         self._table_due, self._beats, self._published_s = False, 0, float("-inf")
         self._messages, self._markers = ShownMessages(), Markers(self)
         self._pub = self.create_publisher(Conditions, "conditions", LATCHED)
@@ -117,6 +120,7 @@ class ConditionalsNode(ManagedNode):
                 self._publish_table()
 
     def _on_beat(self) -> None:
+        self._delay.tick(time.monotonic())
         if self.is_active:
             self._beats += 1
             if self._beats % SHOW_BEATS == 0:
@@ -131,8 +135,10 @@ class ConditionalsNode(ManagedNode):
 
     def _decide(self) -> None:
         """Decide all on the newest world, and publish the changes."""
-        world, now_s = self._look()
-        changed = self.watched.monitor.update(world, now_s)
+        world, now_s, silence = self._look()
+        limit_s = silence_limit_s(self._max_age_s, self._delay.greatest_s(time.monotonic()))
+        self.watched.monitor.evaluation.allow_silence(limit_s)
+        changed = self.watched.monitor.update(world, now_s, silence)
         for shown in changed:
             self._events.publish(shown_to_msg(shown))
         self._table_due = self._table_due or bool(changed)
@@ -153,17 +159,21 @@ class ConditionalsNode(ManagedNode):
     def _publish_progress(self) -> None:
         self._progress.publish(progress_to_msg(self.watched.task, self._now_s()))
 
-    def _look(self) -> tuple[World, float]:
-        """Return the newest world, and the time. While two publishers contradict each other nothing is known."""
+    def _look(self) -> tuple[World, float, Silence]:
+        """Return the newest world, the time, and how long its streams have been silent.
+
+        While two publishers contradict each other nothing is known.
+        """
+        silence = NO_SILENCE
         if self._source is not None:
             self._world = self._source.snapshot()
-            now_s = time.monotonic()
+            silence, now_s = Silence(*self._source.silences_s()), time.monotonic()
             if now_s - self._watched_s > WATCH_S:
                 self._watched_s, self._conflict = now_s, self._source.conflict()
             if self._conflict is not None:
                 self.get_logger().error(f"world: {self._conflict.message}", throttle_duration_sec=5.0)
                 self._world = replace(self._world, states={}, contacts=None)
-        return self._world, self._now_s()
+        return self._world, self._now_s(), silence
 
     def _now_s(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9

@@ -30,7 +30,7 @@ Rules that all share:
 - `object` may be one name or several. `logical: all` (default), `any`, or `choose`, which means exactly `K`. What
   is unknown about one object makes the whole UNKNOWN only where it matters.
 - Contact is measured by the size of the force between two bodies in any direction; squeezing from both sides
-  does not cancel.
+  does not cancel, since simulators publish the two sides apart.
 - `gripper_name` is the name of a gripper or of an arm; `gripper` means all of the robot. Links of a robot are named
   `<robot>/<link>`.
 - A container is the convex hull of its object without the faces that look up (normal z of 0.7 or more in its own
@@ -56,6 +56,7 @@ COMMON = """
 | `gripper_name` | `gripper` | whose fingers |
 | `fingers` | the robot's | body names of the fingers |
 | `min_force` | 0.1 | force from which bodies touch [N] |
+| `weight_share` | 0.3 | share of the weight of a light body, of known mass, that is enough for a touch; 0: none |
 
 Where one of these decides, the margin is in N.
 
@@ -66,6 +67,10 @@ Names and arguments are those of RoboLab (Apache-2.0), and the verdicts agree bu
 - The centroid of the volume is tested, not the mean of the hull's corners (`point: vertex_mean`), which moves
   with the mesh.
 - `tolerance` of containment counts; it is 0 when it is left out. `above_rim` can end the space over a container.
+- `z_margin` of the relations of height is -2 mm, and `object_next_to` needs a `min_overlap`; 0 for either gives
+  RoboLab's verdicts.
+- A light object needs less than `min_force` to touch or to rest (`weight_share`), and what carries a part of an object
+  has it on top though its centre is elsewhere (`support_share`); 0 for either gives RoboLab's verdicts.
 - `object_grabbed` needs every finger to press inwards; one that merely touches does not hold.
 - `object_in_contact` heeds `logical`. Forces count by their size, not by their greatest component.
 - Directions have `level_tolerance`, whether or not contact or release is asked for.

@@ -13,6 +13,8 @@ from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchConditi
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.conditions_peer import Peer, playing
 
+PAUSE_TABLES = 5
+"""Tables without a change, one a second of steady time: longer than the accepted silence and than two beats."""
 KEY = "object_in_container(object=cube, container=bin)"
 
 
@@ -45,6 +47,26 @@ def test_watch_evaluate_and_unwatch(peer: Peer) -> None:
     peer.wait(lambda: answer.key not in peer.latest)
 
 
+def test_another_hold_of_what_is_watched_is_refused_and_no_hold_keeps_it(peer: Peer) -> None:
+    def watch(hold: float) -> Outcome:
+        args = "{object: cube, container: bin}"
+        return peer.call(WatchCondition.Request(name="object_in_container", args=args, hold=hold)).outcome
+
+    outcome = watch(0.5)
+    assert (outcome.code, outcome.field) == (Outcome.BAD_GOAL, "hold")
+    assert "watched with 0; unwatch it first" in outcome.message
+    assert watch(0.0).code == Outcome.OK
+
+
+def test_a_misspelt_object_is_accepted_with_a_hint(peer: Peer) -> None:
+    args = "{object: cbue, container: bin}"
+    outcome = peer.call(WatchCondition.Request(name="object_in_container", args=args)).outcome
+    assert outcome.code == Outcome.OK
+    assert "no object 'cbue' is in the world, did you mean 'cube'?" in outcome.message
+    outcome = peer.call(WatchCondition.Request(name="object_upright", args="{object: cube}")).outcome
+    assert (outcome.code, outcome.message) == (Outcome.OK, "")
+
+
 @pytest.mark.parametrize(
     ("name", "args", "field", "word"),
     [
@@ -61,6 +83,25 @@ def test_bad_requests_name_field_and_mend(peer: Peer, name: str, args: str, fiel
     unwatched = peer.call(UnwatchCondition.Request(key="nothing")).outcome
     assert (unwatched.code, unwatched.field) == (Outcome.BAD_GOAL, "key")
     assert KEY in unwatched.message
+
+
+def test_a_frozen_simulator_leaves_no_verdict_and_a_paused_one_does(tmp_path: Path) -> None:
+    file = tmp_path / "conditions.yaml"
+    file.write_text("conditions: [{name: object_in_container, args: {object: cube, container: bin}}]")
+    with playing(file, use_sim_time=True) as peer:
+        peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+        peer.is_paused = True
+        stamp, tables = peer.latest[KEY].stamp.sec, peer.tables
+        peer.wait(lambda: peer.tables >= tables + PAUSE_TABLES)
+        assert peer.value(KEY) == Condition.TRUE
+        assert peer.latest[KEY].stamp.sec - stamp <= 1  # the clock stands still
+        peer.is_frozen = True
+        peer.wait(lambda: peer.value(KEY) == Condition.UNKNOWN)
+        assert "nothing has come on world/object_states" in peer.latest[KEY].reason
+        asked = peer.call(EvaluateCondition.Request(expression=KEY))
+        assert asked.condition.value == Condition.UNKNOWN
+        peer.is_paused = peer.is_frozen = False
+        peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
 
 
 def test_nothing_is_known_while_two_publishers_contradict_each_other(peer: Peer) -> None:

@@ -45,6 +45,28 @@ def handiwork(*words: str) -> tuple[int, str, str]:
     return run.returncode, run.stdout, run.stderr
 
 
+def test_watch_unwatch_and_watch_task_change_what_is_followed(peer: Peer, tmp_path: Path) -> None:
+    code, out, err = handiwork("watch", "not in_bin or object_upright(object=cbue)", "--name", "free")
+    assert (code, out) == (0, "free\n"), err
+    assert "no object 'cbue' is in the world, did you mean 'cube'?" in err
+    peer.wait(lambda: "free" in peer.latest)
+    assert handiwork("watch", "in_bin", "--hold", "0.7")[0] == 1
+    assert handiwork("unwatch", "free")[0] == 0
+    peer.wait(lambda: "free" not in peer.latest)
+    code, _, err = handiwork("unwatch", "free")
+    assert code == 1 and "'free' is not watched" in err
+    task = tmp_path / "task.yaml"
+    task.write_text("task: {name: up, subtasks: [{name: a, groups: {g: [{expression: in_bin}]}}]}")
+    code, out, err = handiwork("watch-task", str(task))
+    assert code == 0 and out.startswith("task up: "), err
+    peer.wait(lambda: peer.progress.name == "up" and peer.progress.done)
+    code, out, _ = handiwork("watch-task")
+    assert (code, out.splitlines()[0]) == (0, "task up: 100%, done")
+    task.write_text("name: away\nsubtasks: [{name: out, groups: {cube: [{expression: not in_bin}]}}]\n")
+    assert handiwork("watch-task", str(task))[0] == 0
+    assert handiwork("watch-task", str(tmp_path / "none.yaml"))[0] == 2
+
+
 def test_the_table_and_the_progress_are_printed_once(peer: Peer) -> None:
     code, out, _ = handiwork("conditions", "--once")
     assert code == 0
@@ -58,7 +80,7 @@ def test_the_table_and_the_progress_are_printed_once(peer: Peer) -> None:
 @pytest.mark.parametrize(
     ("condition", "code", "words"),
     [
-        ("in_bin", 0, ["in_bin: TRUE", "margin   0.2", "depth", "cube"]),
+        ("in_bin", 0, ["in_bin: TRUE", "margin   0.2 m\n", "depth", "cube"]),
         ("not in_bin", 1, ["not in_bin: FALSE"]),
         ("object_in_container(object=ghost, container=bin) and in_bin", 3, ["UNKNOWN", "'ghost'"]),
         ("in_bin and", 2, ["column"]),
@@ -70,6 +92,8 @@ def test_the_table_and_the_progress_are_printed_once(peer: Peer) -> None:
         ),
         ("object_upright", 2, ["object: missing"]),
         ("gripper_opened()", 2, ["did you mean 'gripper_open'"]),
+        ("in_binn", 2, ["no condition or predicate 'in_binn'; did you mean 'in_bin'?"]),
+        ("pick_and_place", 2, ["it is a composite", "write it in a subtask"]),
     ],
 )
 def test_why_tells_the_numbers_and_its_exit_code_the_value(

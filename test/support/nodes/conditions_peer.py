@@ -21,6 +21,7 @@ from handiwork_msgs.msg import (
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
 from visualization_msgs.msg import MarkerArray
 
 from conditionals_node.node import ConditionalsNode
@@ -31,7 +32,12 @@ from handiwork_core.model.world import (
     ShapeKind,
     WorldObject,
 )
-from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
+from handiwork_ros.conversions import (
+    contacts_to_msg,
+    object_states_to_msg,
+    time_to_msg,
+    world_objects_to_msg,
+)
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED, LATEST
 from support.paths import ROBOTS
@@ -50,12 +56,16 @@ class Peer(Node):
     def __init__(self) -> None:
         super().__init__("peer")
         self.cube_x = 0.0
+        self.is_paused = self.is_frozen = False
+        self._shown_s = 0.0
+        self.tables = 0
         self.latest: dict[str, Condition] = {}
         self.events: list[Condition] = []
         self.progress = TaskProgress()
         self.task_events: list[TaskEvent] = []
         self.markers: list[MarkerArray] = []
         self.received = threading.Condition()
+        self._clock_pub = self.create_publisher(Clock, "clock", LATEST)
         self._objects = self.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = self.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = self.create_publisher(Contacts, "world/contacts", LATEST)
@@ -76,7 +86,12 @@ class Peer(Node):
         self.create_timer(0.1, self._tick)
 
     def _tick(self) -> None:
-        now_s = self.get_clock().now().nanoseconds * 1e-9
+        if self.is_frozen:
+            return
+        if not self.is_paused:
+            self._shown_s = self.get_clock().now().nanoseconds * 1e-9
+            self._clock_pub.publish(Clock(clock=time_to_msg(self._shown_s)))
+        now_s = self._shown_s
         zero = frozen((0.0, 0.0, 0.0))
         places = {"bin": 0.0, "cube": self.cube_x}
         states = {name: ObjectState(Pose.of((x, 0.0, 0.0)), zero, zero, now_s) for name, x in places.items()}
@@ -85,6 +100,7 @@ class Peer(Node):
 
     def _on_conditions(self, msg: Conditions) -> None:
         with self.received:
+            self.tables += 1
             self.latest = {condition.key: condition for condition in msg.conditions}
             self.received.notify_all()
 
@@ -141,9 +157,11 @@ class Peer(Node):
 
 
 @contextmanager
-def playing(conditions: Path) -> Iterator[Peer]:
+def playing(conditions: Path, *, use_sim_time: bool = False) -> Iterator[Peer]:
     """Yield the node with a file of conditions, and the world, until the end."""
-    rclpy.init(args=["--ros-args", "-p", f"robot_dir:={FR3}", "-p", f"conditions_file:={conditions}"])
+    given = [f"robot_dir:={FR3}", f"conditions_file:={conditions}"]
+    given += [f"conditionals_node:use_sim_time:={use_sim_time}".lower()]
+    rclpy.init(args=["--ros-args", *(word for one in given for word in ("-p", one))])
     node, other = ConditionalsNode(), Peer()
     executor = SingleThreadedExecutor()
     executor.add_node(node)

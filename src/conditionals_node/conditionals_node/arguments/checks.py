@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from handiwork_core.config.dataclass_loader import nearest
@@ -54,6 +55,27 @@ def grippers(robot: Robot, gripper_name: str) -> list[tuple[ArmSpec, GripperSpec
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The fingers of one gripper, and the joint that opens it.
+
+    Attributes:
+        fingers: Body names ``<robot>/<link>``.
+        joint: Joint of the opening; empty: not known.
+        open_position: Position of the joint where the hand is open, m or rad.
+        closed_position: Position where it is closed, m or rad.
+    """
+
+    fingers: tuple[str, ...]
+    joint: str = ""
+    open_position: float = 0.0
+    closed_position: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.open_position == self.closed_position:
+            raise ValueError("closed_position: equals open_position; a hand has a way between them")
+
+
 def finger_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, ...]:
     """Return the body names of the finger links.
 
@@ -67,8 +89,28 @@ def finger_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, .
     Raises:
         ValueError: See ``grippers``.
     """
-    found = [gripper for _, gripper in grippers(robot, gripper_name)]
-    return tuple(f"{robot.name}/{link}" for gripper in found for link in gripper.finger_links)
+    return tuple(finger for hand in hands(robot, gripper_name) for finger in hand.fingers)
+
+
+def hands(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[Hand, ...]:
+    """Return the fingers and the joint of each gripper.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: See ``grippers``.
+
+    Raises:
+        ValueError: See ``grippers``.
+    """
+    return tuple(_hand(robot, gripper) for _, gripper in grippers(robot, gripper_name))
+
+
+def _hand(robot: Robot, gripper: GripperSpec) -> Hand:
+    fingers = tuple(f"{robot.name}/{link}" for link in gripper.finger_links)
+    if not gripper.joint or gripper.max_width_m <= gripper.min_width_m:
+        return Hand(fingers)
+    ends = gripper.position(gripper.max_width_m), gripper.position(gripper.min_width_m)
+    return Hand(fingers, gripper.joint, *ends)
 
 
 def hand_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, ...]:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from conditionals_node.arguments.argument_text import as_words
 
-RESTS = ", above_rim=0.05, require_stationary=true"
-"""Arguments for the last step: an object that is let go over a container does not lie in it yet."""
+RESTS = ", above_rim=0.05, rim_point=underside, require_stationary=true"
+"""Arguments for the last step: an object that is let go over a container does not lie in it yet.
+
+The underside counts, since the centre of a tall object that stands in the container is far over the rim.
+"""
 SINKS_M = 0.01
 """Depth by which an object that rests on a surface may seem to be in it, m."""
 

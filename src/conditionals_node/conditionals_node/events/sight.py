@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from conditionals_node.arguments.checks import hands
+from conditionals_node.predicates.grip import held
+from conditionals_node.views.views import Unknown
+from conditionals_node.views.world_view import WorldView
+from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.robot import GripperSpec, Robot
@@ -43,10 +46,8 @@ class Eyes:
 
     def __init__(self, robot: Robot, surfaces: Iterable[str]) -> None:
         self._grippers = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
-        self._hands = [
-            tuple(f"{robot.name}/{link}" for link in gripper.finger_links) for gripper in self._grippers
-        ]
-        self._fingers = frozenset(finger for hand in self._hands for finger in hand)
+        self._hands = [hand for hand in hands(robot) if len(hand.fingers) > 1]
+        self._fingers = frozenset(finger for hand in hands(robot) for finger in hand.fingers)
         self._surfaces = frozenset(surfaces)
         self._motions: dict[str, tuple[ObjectState, ObjectMotion]] = {}
 
@@ -60,33 +61,41 @@ class Eyes:
         Returns:
             The input for ``EventTracker.update``.
         """
-        touching = self._touching(world)
+        view = WorldView(world)
+        touching = self._touching(world, view)
         names = [name for name in world.states if name not in self._surfaces]
         return Sight(
             stamp_s=world.stamp_s,
-            motions={name: self._motion(name, world.states[name]) for name in names},
+            motions={name: self._motion(name, world.states[name]) for name in names if _moves(name, world)},
             touched=tuple(name for name in names if name in touching),
-            gripped=tuple(name for name in names if self._is_gripped(touching.get(name))),
+            gripped=tuple(name for name in names if self._is_gripped(view, name, touching.get(name))),
             touches_surface=any(name in touching for name in self._surfaces),
             closed=max((_closed(gripper, world) for gripper in self._grippers), default=math.nan),
             intended=aim.intended,
             goals=aim.goals,
+            goal_places_m={
+                name: world.states[name].world_T_object.translation_m
+                for name in aim.goals
+                if name in world.states
+            },
             settled=aim.settled,
             feels=world.contacts is not None,
         )
 
-    def _touching(self, world: World) -> Mapping[str, set[str]]:
-        """Return the fingers that press on each body, by the body's name."""
+    def _touching(self, world: World, view: WorldView) -> Mapping[str, set[str]]:
+        """Return the fingers that press on each body, by the body's name, as ``gripper_detached`` measures it."""
         found: dict[str, set[str]] = {}
         for contact in world.contacts or ():
             for finger, body in ((contact.a, contact.b), (contact.b, contact.a)):
-                if finger in self._fingers and float(np.linalg.norm(contact.force_on_a_n)) > MIN_FORCE_N:
+                is_new = finger in self._fingers and finger not in found.get(body, ())
+                if is_new and _force(view, body, finger) >= MIN_FORCE_N:
                     found.setdefault(body, set()).add(finger)
         return found
 
-    def _is_gripped(self, fingers: set[str] | None) -> bool:
-        """Return True when all fingers of a hand press on the object."""
-        return fingers is not None and any(len(hand) > 1 and fingers.issuperset(hand) for hand in self._hands)
+    def _is_gripped(self, view: WorldView, name: str, fingers: set[str] | None) -> bool:
+        """Return True when a hand squeezes the object, as ``object_grabbed`` measures it."""
+        near = [hand for hand in self._hands if fingers is not None and fingers.issuperset(hand.fingers)]
+        return bool(near) and held(view, name, near, MIN_FORCE_N).finding().truth is Truth.TRUE
 
     def _motion(self, name: str, state: ObjectState) -> ObjectMotion:
         """Return the motion of an object; the former one while the object does not move."""
@@ -97,6 +106,19 @@ class Eyes:
         motion = ObjectMotion(state.world_T_object.translation_m, speed, _tilt(state.world_T_object))
         self._motions[name] = (state, motion)
         return motion
+
+
+def _force(view: WorldView, body: str, finger: str) -> float:
+    try:
+        return view.touch(body, finger)
+    except Unknown:  # a force that is not a number
+        return 0.0
+
+
+def _moves(name: str, world: World) -> bool:
+    """Return False for what is known to be fixed: it is neither pushed nor out of the scene, wherever it stands."""
+    item = world.objects.get(name)
+    return item is None or not item.is_static
 
 
 def _is_still(a: ObjectState, b: ObjectState) -> bool:

@@ -41,6 +41,8 @@ class EventRules:
         closed_share: Share of its way from which the gripper is fully closed, more than 0, at most 1.
         centre_m: Centre of the box that objects must not leave, (3,) in world, m.
         size_m: Edges of this box, m.
+        grow_scene: True to let this box grow, until it has the places where objects and goals were first seen, with
+            ``ROOM_M`` around them.
         merge_s: Time within which the same event on the same object is reported once, s.
         closing_on_object: True to report a fully closed gripper also while it holds something.
         rearm: True when an object that is back may leave, tip or be hit again.
@@ -55,6 +57,7 @@ class EventRules:
     closed_share: float = 0.98
     centre_m: tuple[float, float, float] = (0.55, 0.0, 0.5)
     size_m: tuple[float, float, float] = (2.0, 2.0, 2.0)
+    grow_scene: bool = True
     merge_s: float = 2.0
     closing_on_object: bool = False
     rearm: bool = True

@@ -12,6 +12,9 @@ from handiwork_core.model.geometry import Array
 
 from .task_event import Event, EventCode, EventRules
 
+ROOM_M = 0.25
+"""The room around the first place of an object that belongs to the scene, m."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectMotion:
@@ -34,13 +37,14 @@ class Sight:
 
     Attributes:
         stamp_s: Time of the snapshot, s.
-        motions: Motion of each object, by name.
+        motions: Motion of each object that can move, by name.
         touched: Objects that a finger touches, in order of the objects.
         gripped: Objects between the fingers, in order of the objects.
         touches_surface: True when a finger touches a surface.
         closed: Share to which the gripper is closed; nan where it is not measured.
         intended: Objects that are to be moved now.
         goals: Objects that they are moved to.
+        goal_places_m: Origins of these in world, (3,) each, by name, m.
         settled: Intended objects that have arrived.
         feels: False where contacts are not known, so that no event of touching is reported.
     """
@@ -53,6 +57,7 @@ class Sight:
     closed: float = math.nan
     intended: frozenset[str] = frozenset()
     goals: frozenset[str] = frozenset()
+    goal_places_m: Mapping[str, Array] = field(default_factory=dict)
     settled: frozenset[str] = frozenset()
     feels: bool = True
 
@@ -85,6 +90,7 @@ class EventTracker:
         edges = list(zip(rules.centre_m, rules.size_m, strict=True))
         self._low = [centre - 0.5 * size for centre, size in edges]
         self._high = [centre + 0.5 * size for centre, size in edges]
+        self._in_scene: set[str] = set()
 
     def update(self, sight: Sight) -> list[Event]:
         """Return the events since the instant before, without those that were reported within ``merge_s``.
@@ -128,7 +134,9 @@ class EventTracker:
             yield Event(EventCode.GRIPPER_HIT_TABLE, sight.stamp_s, "", "a finger touches the table")
         self._was.on_surface = sight.touches_surface
         closed = sight.closed >= self._rules.closed_share
-        if closed and not self._was.closed and (self._rules.closing_on_object or not sight.gripped):
+        # Both fingers do not meet what they close on in the same instant, so one that touches is enough.
+        empty = not (sight.gripped or sight.touched)
+        if closed and not self._was.closed and (self._rules.closing_on_object or empty):
             text = f"gripper is {sight.closed:.0%} closed"
             yield Event(EventCode.GRIPPER_FULLY_CLOSED, sight.stamp_s, "", text, sight.closed)
         self._was.closed = closed
@@ -152,7 +160,17 @@ class EventTracker:
                     text = f"{name} was bumped by {way:.3f} m"
                     yield Event(EventCode.OBJECT_BUMPED, sight.stamp_s, name, text, way)
 
+    def _grow(self, sight: Sight) -> None:
+        """Let the scene's box grow to the places where objects and goals are first seen."""
+        places = {**{name: motion.place_m for name, motion in sight.motions.items()}, **sight.goal_places_m}
+        for name in places.keys() - self._in_scene:
+            self._in_scene.add(name)
+            for i, x in enumerate(places[name].tolist()):
+                self._low[i], self._high[i] = min(self._low[i], x - ROOM_M), max(self._high[i], x + ROOM_M)
+
     def _left_or_tipped(self, sight: Sight) -> Iterator[Event]:
+        if self._rules.grow_scene:
+            self._grow(sight)
         for name, motion in sight.motions.items():
             beyond = max(
                 max(low - x, x - high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +12,7 @@ import yaml
 
 from conditionals_node.arguments.argument_text import as_words, explicit
 from conditionals_node.arguments.checks import NeedsRobot
+from conditionals_node.composites import composite_hint
 from conditionals_node.predicates import BUILTIN, ENTRY_POINTS
 from handiwork_core.config.dataclass_loader import (
     ConfigError,
@@ -30,6 +31,8 @@ from .expression_text import Resolve, read_expression
 MAX_PARTS = 256
 """Largest number of leaves that the lists of one call may expand to."""
 FRAMES = ("world", "robot")
+MOST_ABSENT = 3
+"""Largest number of objects that one hint names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +77,24 @@ class Builder:
     def __init__(self, robot: Robot, known: Callable[[], Collection[str] | None] = lambda: None) -> None:
         self._robot, self._known = robot, known
         self.kinds: dict[str, type[Predicate]] = collect(BUILTIN, ENTRY_POINTS)
+
+    def absent(self, expressions: Iterable[Expression]) -> str:
+        """Return a hint on the objects of expressions that are not in the world.
+
+        Args:
+            expressions: The expressions.
+
+        Returns:
+            One sentence; empty if all are there, or while the world is not known.
+        """
+        known = self._known()
+        if known is None:
+            return ""
+        predicates = [leaf.predicate for expression in expressions for leaf in expression.leaves()]
+        named = dict.fromkeys(name for predicate in predicates for name in predicate.subjects())
+        missing = [name for name in named if name not in (*FRAMES, *known)][:MOST_ABSENT]
+        hints = [f"no object {name!r} is in the world, {nearest(name, [*known])}" for name in missing]
+        return f"{'; '.join(hints)} Until it comes, its conditions are UNKNOWN" if hints else ""
 
     def build(self, name: str, args: Mapping[str, Any], hold_s: float = 0.0) -> Condition:
         """Build a condition of one predicate; lists for single objects are joined by ``logical`` and ``K``.
@@ -136,7 +157,7 @@ class Builder:
             raise ConfigError(f"condition {label!r}", [fault])
         expression = read_expression(text, self, resolve)
         if fault := excess_of(expression):
-            raise ConfigError("expression", [f"expression: {fault}"])
+            raise ConfigError("condition", [f"expression: {fault}"])
         return Condition(label or expression.key, label, "", expression, hold_s)
 
     def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
@@ -197,7 +218,8 @@ class Builder:
 
     def _kind(self, name: str) -> type[Predicate]:
         if name not in self.kinds:
-            fault = f"name: no predicate {name!r}; {nearest(name, list(self.kinds))}"
+            hint = composite_hint(name) or nearest(name, list(self.kinds))
+            fault = f"name: no predicate {name!r}; {hint}"
             raise ConfigError(f"condition {name!r}", [fault])
         return self.kinds[name]
 

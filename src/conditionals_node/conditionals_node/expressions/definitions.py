@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conditionals_node.composites import composite_hint
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
 from .build import Builder, Condition
@@ -94,6 +95,9 @@ class Definitions:
                 fault = f"hold_s: is {hold_s:g}, but {name!r} is known with {known.hold_s:g}; write 0 to keep that"
                 raise ConfigError(f"condition {name!r}", [f"{fault}, or choose another name"])
             return known
+        if name not in self._builder.kinds and not composite_hint(name):
+            hint = nearest(name, [*self._named, *self._builder.kinds])
+            raise ConfigError("condition", [f"name: no condition or predicate {name[:80]!r}; {hint}"])
         return self._builder.build_text(name, args, hold_s)
 
     def keep(self, condition: Condition) -> None:
@@ -112,6 +116,14 @@ class Definitions:
             fault = f"name: {condition.name!r} means {there.expression.key} already; choose another name"
             raise ConfigError(f"condition {condition.name!r}", [fault])
         self._named.setdefault(condition.name, condition)
+
+    def absent(self, expressions: Iterable[Expression]) -> str:
+        """Return a hint on objects that are not in the world; see ``Builder.absent``.
+
+        Args:
+            expressions: The expressions.
+        """
+        return self._builder.absent(expressions)
 
     def forget(self, key: str) -> None:
         """Free a name.

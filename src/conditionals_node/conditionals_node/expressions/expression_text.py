@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from conditionals_node.composites import composite_hint
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
 from .expression import Expression, Leaf, Not, all_true, any_true, at_least, choose
@@ -84,7 +85,7 @@ def read_expression(text: str, leaves: MakesLeaves, resolve: Resolve) -> Express
     try:
         return _Reader(line, leaves, resolve).read(_tree(line), 0)
     except ConfigError as error:
-        raise ConfigError("expression", [f"expression: {fault}" for fault in error.faults]) from error
+        raise ConfigError("condition", [f"expression: {fault}" for fault in error.faults]) from error
 
 
 def _tree(line: str) -> ast.expr:
@@ -180,8 +181,8 @@ class _Reader:
             raise self._bad(node, "calls no plain name; write predicate(argument=value)")
         name = node.func.id
         if name not in WORDS and name not in self._leaves.kinds:
-            choices = [*self._leaves.kinds, *WORDS]
-            raise self._bad(node, f"no predicate {name!r}; {nearest(name, choices)}")
+            hint = composite_hint(name) or nearest(name, [*self._leaves.kinds, *WORDS])
+            raise self._bad(node, f"no predicate {name!r}; {hint}")
         return name
 
     def _group(self, node: ast.Call, name: str, depth: int) -> Expression:

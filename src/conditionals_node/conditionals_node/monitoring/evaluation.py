@@ -11,6 +11,7 @@ from handiwork_core.contracts.predicate import Finding, LatchedPredicate
 from handiwork_core.model.world import World
 
 from .geometry_caches import forget_geometry
+from .silence import NO_SILENCE, Limits, Silence
 from .vectorized import LEAST, Sweep
 from .world_changes import moved_objects, pressed_bodies
 
@@ -35,11 +36,13 @@ class Evaluation:
     """Decides the leaves of many expressions. Equal leaves are decided once, however many expressions have them.
 
     Args:
-        max_age_s: Age of a pose, of the contacts or of the joints above which a leaf that reads them is UNKNOWN, s.
+        max_age_s: Age of a pose, of the contacts or of the joints above which a leaf that reads them is UNKNOWN, s; so
+            is the silence of their stream, in steady time, unless ``allow_silence`` says otherwise.
     """
 
     def __init__(self, max_age_s: float) -> None:
-        self._max_age_s = max_age_s
+        self._limits = Limits(max_age_s, max_age_s)
+        self._silence = NO_SILENCE
         self._slots: dict[str, _Slot] = {}
         self._by_subject: dict[str, list[str]] = {}
         self._world, self._now_s = World(0.0), 0.0
@@ -85,21 +88,31 @@ class Evaluation:
                 del self._slots[leaf.key]
         self._sort()
 
+    def allow_silence(self, silence_s: float) -> None:
+        """Set the longest accepted silence of a stream; a delayed process receives late.
+
+        Args:
+            silence_s: The silence, in steady time, s.
+        """
+        if silence_s != self._limits.silence_s:
+            self._limits = Limits(self._limits.age_s, silence_s)
+
     def forget(self) -> None:
         """Start again: the next snapshot is the first, and latches are open."""
         for slot in self._slots.values():
             slot.finding, slot.memory = None, None
         self._was_fresh = False
 
-    def begin(self, world: World, now_s: float) -> None:
+    def begin(self, world: World, now_s: float, silence: Silence = NO_SILENCE) -> None:
         """Take the next snapshot; the findings of leaves whose inputs have not changed stay.
 
         Args:
             world: The snapshot.
             now_s: Time of the decision, in the clock of the snapshot's stamps, s.
+            silence: The silence of the streams that the snapshot was made from.
         """
-        before, self._world, self._now_s = self._world, world, now_s
-        fresh = _is_fresh(world, now_s - self._max_age_s)
+        before, self._world, self._now_s, self._silence = self._world, world, now_s, silence
+        fresh = _is_fresh(world, now_s, silence, self._limits)
         has_other_geometry = before.objects is not world.objects
         if has_other_geometry:
             forget_geometry()
@@ -160,26 +173,31 @@ class Evaluation:
                 due.add(key)
         return due
 
-    def once(self, expression: Expression, world: World, now_s: float) -> Finding:
+    def once(
+        self, expression: Expression, world: World, now_s: float, silence: Silence = NO_SILENCE
+    ) -> Finding:
         """Decide without memory and without a change of the kept findings.
 
         Args:
             expression: The expression; it need not have been added.
             world: The snapshot.
             now_s: Time of the decision, in the clock of the snapshot's stamps, s.
+            silence: The silence of the streams that the snapshot was made from.
 
         Returns:
             The finding; leaves whose inputs are too old are UNKNOWN.
         """
 
         def decide(leaf: Leaf) -> Finding:
-            stale = _too_old(_slot(leaf), world, now_s, self._max_age_s)
+            stale = _too_old(_slot(leaf), world, now_s, silence, self._limits)
             return Finding.unknown(stale) if stale else leaf.predicate.evaluate(world)
 
         return expression.decide(decide)
 
     def _decide(self, leaf: Leaf, slot: _Slot) -> Finding:
-        stale = "" if self._was_fresh else _too_old(slot, self._world, self._now_s, self._max_age_s)
+        stale = ""
+        if not self._was_fresh:
+            stale = _too_old(slot, self._world, self._now_s, self._silence, self._limits)
         predicate = leaf.predicate
         if stale:
             # Reported once: the age would be a new reason at each snapshot.
@@ -201,26 +219,34 @@ def _slot(leaf: Leaf) -> _Slot:
     return _Slot(leaf, subjects, predicate.needs_contacts, predicate.needs_joints, latched)
 
 
-def _is_fresh(world: World, oldest_s: float) -> bool:
+def _is_fresh(world: World, now_s: float, silence: Silence, limits: Limits) -> bool:
     """Return True when nothing in a snapshot is too old."""
-    joints, contacts = world.joints, world.contacts
-    if joints.position and joints.stamp_s < oldest_s:
+    joints, contacts, oldest_s = world.joints, world.contacts, now_s - limits.age_s
+    if joints.position and (joints.stamp_s < oldest_s or silence.joints_s > limits.silence_s):
         return False
-    if contacts is not None and world.contacts_stamp_s < oldest_s:
+    if contacts is not None and (world.contacts_stamp_s < oldest_s or silence.contacts_s > limits.silence_s):
+        return False
+    if world.states and silence.states_s > limits.silence_s:
         return False
     return all(state.stamp_s >= oldest_s for state in world.states.values())
 
 
-def _too_old(slot: _Slot, world: World, now_s: float, max_age_s: float) -> str:
+def _too_old(slot: _Slot, world: World, now_s: float, silence: Silence, limits: Limits) -> str:
     """Return why a snapshot is too old for a leaf; empty when it is not."""
-    oldest = now_s - max_age_s
-    old = [
+    oldest, old = now_s - limits.age_s, list[str]()
+    if any(name in world.states for name in slot.subjects):
+        old += limits.silent("world/object_states", silence.states_s)
+    old += [
         f"pose of {name} is {now_s - state.stamp_s:.1f} s old"
         for name in slot.subjects
         if (state := world.states.get(name)) is not None and state.stamp_s < oldest
     ]
-    if slot.needs_contacts and world.contacts is not None and world.contacts_stamp_s < oldest:
-        old.append(f"world/contacts is {now_s - world.contacts_stamp_s:.1f} s old")
-    if slot.needs_joints and world.joints.position and world.joints.stamp_s < oldest:
-        old.append(f"joint_states is {now_s - world.joints.stamp_s:.1f} s old")
-    return f"{', '.join(old)}; at most {max_age_s:g} s is used" if old else ""
+    if slot.needs_contacts and world.contacts is not None:
+        old += limits.silent("world/contacts", silence.contacts_s)
+        if world.contacts_stamp_s < oldest:
+            old.append(f"world/contacts is {now_s - world.contacts_stamp_s:.1f} s old")
+    if slot.needs_joints and world.joints.position:
+        old += limits.silent("joint_states", silence.joints_s)
+        if world.joints.stamp_s < oldest:
+            old.append(f"joint_states is {now_s - world.joints.stamp_s:.1f} s old")
+    return f"{', '.join(old)}; at most {limits.age_s:g} s is used" if old else ""

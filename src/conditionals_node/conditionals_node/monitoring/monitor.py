@@ -13,6 +13,7 @@ from handiwork_core.intake.limits import CONDITIONS, PREDICATES
 from handiwork_core.model.world import World
 
 from .evaluation import Evaluation
+from .silence import NO_SILENCE, Silence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,8 @@ class ConditionMonitor:
     A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once.
 
     Args:
-        max_age_s: Age of poses, contacts or joints above which a condition that reads them is UNKNOWN, s.
+        max_age_s: Age of poses, contacts or joints above which a condition that reads them is UNKNOWN, s; see
+            ``Evaluation``.
     """
 
     def __init__(self, max_age_s: float) -> None:
@@ -71,14 +73,15 @@ class ConditionMonitor:
         self._now_s = float("-inf")
 
     def watch(self, condition: Condition, now_s: float) -> None:
-        """Watch a condition; a second time changes nothing.
+        """Watch a condition; a second time with the same hold time, or with none, changes nothing.
 
         Args:
             condition: The condition.
             now_s: ROS time, s.
 
         Raises:
-            ConfigError: Too many conditions, or predicates of them, are watched already.
+            ConfigError: Too many conditions, or predicates of them, are watched already, or this one is with another
+                hold time.
         """
         self.check_room(condition)
         if condition.key not in self._entries:
@@ -89,14 +92,18 @@ class ConditionMonitor:
         """Refuse a condition for which there is no room.
 
         Args:
-            condition: The condition; one that is watched already is accepted.
+            condition: The condition; one that is watched already is accepted, unless it asks for another hold time.
 
         Raises:
             ConfigError: See ``watch``.
         """
-        if condition.key in self._entries:
-            return
         source = f"condition {condition.key[:80]!r}"
+        if condition.key in self._entries:
+            hold_s = self._entries[condition.key].condition.hold_s
+            if condition.hold_s not in (0.0, hold_s):
+                text = f"hold_s: is {condition.hold_s:g}, but it is watched with {hold_s:g}"
+                raise ConfigError(source, [f"{text}; unwatch it first, or write 0 to keep that"])
+            return
         if len(self._entries) >= CONDITIONS:
             text = f"name: {CONDITIONS} conditions are watched already; unwatch some"
             raise ConfigError(source, [text])
@@ -161,7 +168,7 @@ class ConditionMonitor:
         """Return the state of every condition, in the order of watching."""
         return [self._shown(entry) for entry in self._entries.values()]
 
-    def update(self, world: World, now_s: float) -> list[ConditionStatus]:
+    def update(self, world: World, now_s: float, silence: Silence = NO_SILENCE) -> list[ConditionStatus]:
         """Decide all conditions on one snapshot.
 
         When the time has jumped back, all start again.
@@ -169,6 +176,7 @@ class ConditionMonitor:
         Args:
             world: The snapshot.
             now_s: ROS time, s.
+            silence: The silence of the streams that the snapshot was made from, in steady time.
 
         Returns:
             The conditions whose value changed.
@@ -176,25 +184,28 @@ class ConditionMonitor:
         if now_s < self._now_s:
             self._start_again(now_s)
         self._now_s = now_s
-        self.evaluation.begin(world, now_s)
+        self.evaluation.begin(world, now_s, silence)
         return [
             entry.shown()
             for entry in self._entries.values()
             if self._has_changed(entry, world.stamp_s, now_s)
         ]
 
-    def decide(self, condition: Condition, world: World, now_s: float) -> Finding:
+    def decide(
+        self, condition: Condition, world: World, now_s: float, silence: Silence = NO_SILENCE
+    ) -> Finding:
         """Decide a condition without memory.
 
         Args:
             condition: The condition; it need not be watched.
             world: The snapshot.
             now_s: ROS time, s.
+            silence: See ``update``.
 
         Returns:
             The finding; UNKNOWN where the world is too old.
         """
-        return self.evaluation.once(condition.expression, world, now_s)
+        return self.evaluation.once(condition.expression, world, now_s, silence)
 
     def _shown(self, entry: _Entry) -> ConditionStatus:
         """Return the state with words and numbers of the newest snapshot, which are computed only when asked for."""

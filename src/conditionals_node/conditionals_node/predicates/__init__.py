@@ -9,14 +9,14 @@ from .containment import (
     ObjectOutsideOfAndOnSurface,
 )
 from .direction import ObjectBehind, ObjectInFrontOf, ObjectLeftOf, ObjectRightOf
-from .grip import GripperDetached, ObjectDropped, ObjectGrabbed, ObjectPickedUp, WrongObjectGrabbed
+from .grip import GripperDetached, ObjectDropped, ObjectGrabbed, ObjectPickedUp
 from .joints import JointClosed, JointInRange, JointOpen
 from .motion import ObjectAt, ObjectsStationary, ObjectStationary, ObjectUpright
 from .nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
 from .order import ObjectsPlacedInContainerInOrder
 from .pile import Stacked
 from .support import ObjectOnTop
-from .touch import GripperHitTable, ObjectInContact
+from .touch import GripperHitTable, ObjectInContact, WrongObjectGrabbed
 from .vertical import (
     ObjectAbove,
     ObjectAboveBottom,

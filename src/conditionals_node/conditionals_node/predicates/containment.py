@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import ClassVar
 
 from conditionals_node.arguments.arguments import not_negative
@@ -16,6 +17,36 @@ from .measured import Relation
 from .motion import slow
 from .parts import Part, all_parts
 from .support import carried, check_cone
+
+
+class RimPoint(Enum):
+    """The part of the object whose height over the rim is limited."""
+
+    POINT = "point"
+    """The point that is tested for the hull; the height is along the container's own z axis."""
+    UNDERSIDE = "underside"
+    """The lowest point; the height is along z of world, over the highest point of the container."""
+
+
+def over_rim(view: View[T], name: str, container: str, above_rim: float) -> Part[T]:
+    """Measure how far the underside of an object is over the highest point of the container.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        container: The container.
+        above_rim: Height that still counts, m.
+
+    Returns:
+        A part whose margin is ``above_rim`` minus the height, m.
+    """
+    height = view.box(name)[2] - view.box(container)[5]
+    return Part(
+        above_rim - height,
+        "underside of %s is %.3f m over the rim of %s, %g are allowed",
+        (name, height, container, above_rim),
+        (("above_rim", height, "m", name),),
+    )
 
 
 def deep(
@@ -38,12 +69,12 @@ def deep(
 
 
 def _deep(view: View[T], name: str, container: str, tolerance: float, found: tuple[T, T, str]) -> Part[T]:
-    depth, face, label = found
+    depth, _, label = found
     return Part(
         depth + tolerance,
         "centre of %s is %.3f m deep in %s, whose face %s is nearest",
         (name, depth, container, label),
-        (("depth", depth, "m", name), ("nearest_face", face, "", label)),
+        (("depth", depth, "m", name),),
     )
 
 
@@ -56,7 +87,8 @@ class ObjectInContainer(Relation):
     """The object's centre is in the open-topped hull of the container.
 
     ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m], None:
-    any; ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
+    any, for ``rim_point``: the tested point, or the object's underside, as for a bottle that stands in a low box;
+    ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
     ``stationary_threshold`` [m/s].
     """
 
@@ -68,6 +100,7 @@ class ObjectInContainer(Relation):
     point: Point = Point.CENTROID
     require_stationary: bool = False
     stationary_threshold: float = 0.05
+    rim_point: RimPoint = RimPoint.POINT
 
     def references(self) -> tuple[str, ...]:
         """Return the container."""
@@ -79,8 +112,14 @@ class ObjectInContainer(Relation):
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the depth first, then the speed."""
-        inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
-        return [inside, slow(view, name, self.stationary_threshold)] if self.require_stationary else [inside]
+        by_point = self.rim_point is RimPoint.POINT
+        limit = self.above_rim if by_point else None
+        parts = [deep(view, name, self.container, self.tolerance, limit, self.point)]
+        if not by_point and self.above_rim is not None:
+            parts.append(over_rim(view, name, self.container, self.above_rim))
+        if self.require_stationary:
+            parts.append(slow(view, name, self.stationary_threshold))
+        return parts
 
 
 class ObjectInside(ObjectInContainer):
@@ -157,7 +196,7 @@ class ObjectOutsideOfAndOnSurface(Relation):
         """Measure the place first, then the support."""
         view.origin(self.surface)
         inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
-        return [_not(inside), carried(view, name, self.surface, self.min_force, self.cone_deg)]
+        return [_not(inside), carried(view, name, self.surface, self)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from conditionals_node.arguments.arguments import (
-    Names,
-    distinct,
-    not_negative,
-    several,
-)
-from conditionals_node.arguments.checks import ANY_GRIPPER, finger_bodies
+from conditionals_node.arguments.arguments import not_negative
+from conditionals_node.arguments.checks import Hand, hands
 from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 
-from .measured import Measured, Relation, released
+from .measured import Relation, released
 from .parts import Part
 from .vertical import over
 
 NO_SPAN_M = 1e-6
+MIN_CLOSED = 0.01
+"""Share of its way from which a hand has left its open end."""
 
 
-def squeezed(view: View[T], name: str, fingers: Sequence[str], min_force: float) -> Part[T]:
-    """Measure whether every finger presses on the object towards the others; the weakest decides.
+def squeezed(view: View[T], name: str, hand: Hand, min_force: float, min_closed: float) -> Part[T]:
+    """Measure whether every finger of a hand presses on the object towards the others; the weakest decides.
 
     Args:
         view: The worlds.
         name: The object.
-        fingers: Body names of the fingers, two or more.
+        hand: The hand, with two fingers or more.
         min_force: Force that each finger needs, N.
+        min_closed: Share of its way that the hand must have closed, where this is measured: fingers at their open end
+            are held by the hand itself, so an object that is wedged between them counts as squeezed with 0 N.
 
     Returns:
         A part whose margin is the weakest force minus ``min_force``, N.
@@ -39,16 +38,40 @@ def squeezed(view: View[T], name: str, fingers: Sequence[str], min_force: float)
     Raises:
         Unknown: There are fewer than two fingers, or contacts are not known.
     """
-    if len(fingers) < 2:
-        raise Unknown(f"a grasp needs two fingers or more, not {list(fingers)}; set fingers")
-    forces = [_towards_others(view, name, finger, fingers) for finger in fingers]
-    weakest = view.least(*forces)
+    if len(hand.fingers) < 2:
+        raise Unknown(f"a grasp needs two fingers or more, not {list(hand.fingers)}; set fingers")
+    forces = [_towards_others(view, name, finger, hand.fingers) for finger in hand.fingers]
+    evidence = [("squeeze", force, "N", finger) for finger, force in zip(hand.fingers, forces, strict=True)]
+    weakest, words = view.least(*forces), ""
+    said: tuple[object, ...] = ()
+    share = closed_share(view, hand) if hand.joint and min_closed > 0.0 else None
+    if share is not None:
+        evidence.append(("closed_share", share, "", hand.joint))
+        weakest = view.where(share < min_closed, view.least(weakest, view.number(0.0)), weakest)
+        words, said = ", which is %.2f closed", (share,)
     return Part(
         weakest - min_force,
-        "the weakest finger squeezes %s with %.2f N, %g N needed",
-        (name, weakest, min_force),
-        tuple(("squeeze", force, "N", finger) for finger, force in zip(fingers, forces, strict=True)),
+        f"the weakest finger of the hand{words} squeezes %s with %.2f N, %g N needed",
+        (*said, name, weakest, min_force),
+        tuple(evidence),
     )
+
+
+def closed_share(view: View[T], hand: Hand) -> T | None:
+    """Return the share of its way from open to closed that a hand has gone.
+
+    Args:
+        view: The worlds.
+        hand: The hand, with a joint.
+
+    Returns:
+        0 where it is open, 1 where it is closed; None if its joint is not measured.
+    """
+    try:
+        position = view.joint(hand.joint)
+    except Unknown:
+        return None
+    return (position - hand.open_position) / (hand.closed_position - hand.open_position)
 
 
 def _towards_others(view: View[T], name: str, finger: str, fingers: Sequence[str]) -> T:
@@ -68,33 +91,110 @@ def _towards_others(view: View[T], name: str, finger: str, fingers: Sequence[str
     return view.where(touching, along / view.where(touching, span, one), zero)
 
 
+def held(
+    view: View[T], name: str, hands: Sequence[Hand], min_force: float, min_closed: float = MIN_CLOSED
+) -> Part[T]:
+    """Measure whether a hand squeezes the object; the one that holds it most firmly decides.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        hands: The hands; those with fewer than two fingers are left out.
+        min_force: Force that each finger needs, N.
+        min_closed: See ``squeezed``.
+
+    Returns:
+        See ``squeezed``.
+
+    Raises:
+        Unknown: No hand has two fingers, or contacts are not known.
+    """
+    able = [hand for hand in hands if len(hand.fingers) > 1]
+    able = able or [Hand(tuple(finger for hand in hands for finger in hand.fingers))]
+    parts = [squeezed(view, name, hand, min_force, min_closed) for hand in able]
+    if len(parts) == 1:
+        return parts[0]
+    firmest = view.greatest(*[part.margin for part in parts])
+    force = firmest + min_force
+    return Part(
+        firmest,
+        "the weakest finger of the firmest hand squeezes %s with %.2f N, %g N needed",
+        (name, force, min_force),
+        tuple(item for part in parts for item in part.evidence),
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class ObjectGrabbed(Relation):
-    """Every finger squeezes the object: it presses on it with ``min_force`` [N] towards where the others press."""
+class Grip(Relation):
+    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+
+    ``hands``: fingers and joint of each hand; those of the robot when left out, and ``fingers`` as one hand when these
+    are given. ``min_closed``: share of its way that a hand must have closed to hold something, where its joint is
+    measured; 0: an open hand between whose fingers an object is wedged counts too.
+    """
+
+    unit: ClassVar[str] = "N"
+    hands: tuple[Hand, ...] = field(default=(), kw_only=True)
+    min_closed: float = field(default=MIN_CLOSED, kw_only=True)
+    reads_contacts: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Refuse a negative share."""
+        not_negative(min_closed=self.min_closed)
+
+    @property
+    def needs_joints(self) -> bool:
+        """True when a hand has a joint that is measured."""
+        return self.min_closed > 0.0 and any(hand.joint for hand in self.hands)
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Return the predicate with ``fingers`` and ``hands`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
+        if self.fingers:
+            return self
+        found = self.hands or hands(robot, self.gripper_name)
+        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand.fingers))
+
+    def grip(self, view: View[T], name: str) -> Part[T]:
+        """Measure the firmest grasp.
+
+        Args:
+            view: The worlds.
+            name: The object.
+
+        Returns:
+            See ``held``.
+        """
+        return held(view, name, self.hands or (Hand(self.fingers),), self.min_force, self.min_closed)
+
+
+class ObjectGrabbed(Grip):
+    """Every finger of a hand squeezes the object: with ``min_force`` [N], towards where the others press."""
 
     name: ClassVar[str] = "object_grabbed"
-    unit: ClassVar[str] = "N"
-    reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the weakest squeeze."""
         view.origin(name)
-        return [squeezed(view, name, self.fingers, self.min_force)]
+        return [self.grip(view, name)]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDropped(Relation):
+class ObjectDropped(Grip):
     """The object is not grabbed, see ``object_grabbed``; so it is also TRUE before anything was picked."""
 
     name: ClassVar[str] = "object_dropped"
-    unit: ClassVar[str] = "N"
-    reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the opposite of being grabbed."""
         view.origin(name)
-        held = squeezed(view, name, self.fingers, self.min_force)
-        return [replace(held, margin=-held.margin, closed=False)]
+        grip = self.grip(view, name)
+        return [replace(grip, margin=-grip.margin, closed=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +208,11 @@ class GripperDetached(Relation):
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the strongest touch of a finger."""
         view.origin(name)
-        return [released(view, name, self.fingers, self.min_force)]
+        return [released(view, name, self.fingers, self.min_force, self.weight_share)]
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectPickedUp(Relation):
+class ObjectPickedUp(Grip):
     """The object is grabbed, its lowest point is ``distance`` [m] above the surface's top, and its centre over it.
 
     ``tolerance``: how far beside the surface's edge the centre may be [m].
@@ -123,7 +223,6 @@ class ObjectPickedUp(Relation):
     surface: str
     distance: float = 0.05
     tolerance: float = 0.01
-    reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
         """Return the surface."""
@@ -138,59 +237,4 @@ class ObjectPickedUp(Relation):
             (name, gap, self.surface, self.distance),
             (("gap", gap, "m", name),),
         )
-        held = squeezed(view, name, self.fingers, self.min_force)
-        return [held, height, over(view, name, self.surface, self.tolerance)]
-
-
-@dataclass(frozen=True, slots=True)
-class WrongObjectGrabbed(Measured):
-    """An object other than ``object`` is grabbed, see ``object_grabbed``: any object that can move.
-
-    ``ignore_objects`` are left out.
-    """
-
-    name: ClassVar[str] = "wrong_object_grabbed"
-    unit: ClassVar[str] = "N"
-    object: Names
-    gripper_name: str = ANY_GRIPPER
-    ignore_objects: tuple[str, ...] = ("table",)
-    min_force: float = 0.1
-    fingers: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        distinct("object", several(self.object), 1)
-        not_negative(min_force=self.min_force)
-
-    def for_robot(self, robot: Robot) -> Predicate:
-        """Return the predicate with ``fingers`` filled in.
-
-        Args:
-            robot: The robot's description.
-
-        Raises:
-            ValueError: The robot has no gripper of this name.
-        """
-        return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
-
-    def subjects(self) -> tuple[str, ...]:
-        """Return the objects that are right."""
-        return several(self.object)
-
-    @property
-    def needs_contacts(self) -> bool:
-        """True: a grasp is measured by forces."""
-        return True
-
-    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Return the squeeze of the other object that is held most firmly."""
-        for name in several(self.object):
-            view.origin(name)
-        right = {*several(self.object), *self.ignore_objects}
-        others = [name for name in view.movable() if name not in right]
-        margins = [squeezed(view, name, self.fingers, self.min_force).margin for name in others]
-        firmest = view.greatest(*margins, view.number(-self.min_force))
-        said = view.leader(others, margins)
-        words = "of all other objects %s is held most firmly, with %.2f N; %g N count as held"
-        force = firmest + self.min_force
-        evidence = (("squeeze", force, "N", said),)
-        return [[Part(firmest, words, (said or "none", force, self.min_force), evidence)]]
+        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance)]

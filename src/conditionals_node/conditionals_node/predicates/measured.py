@@ -28,6 +28,9 @@ from handiwork_core.robot.robot import Robot
 from .counting import Logical
 from .parts import Part, all_parts, conclude, unknown
 
+WEIGHT_SHARE = 0.3
+"""Share of a light body's weight with which it surely touches: of three points that carry it each has about that."""
+
 
 class Measured(Predicate):
     """A predicate that is written against ``View``, so that it serves one world and many.
@@ -70,7 +73,8 @@ class Relation(Measured):
 
     ``require_contact_with``: true (the reference objects), or names of bodies that must all touch it with
     ``min_force`` [N]; ``require_gripper_detached``: no finger of ``gripper_name`` ("gripper": of any) may touch it.
-    ``fingers`` come from the robot when left out.
+    ``fingers`` come from the robot when left out. A touch needs at most ``weight_share`` of the weight of the lighter
+    body, where masses are known; 0: ``min_force`` alone.
     """
 
     object: Names
@@ -81,6 +85,7 @@ class Relation(Measured):
     gripper_name: str = field(default="gripper", kw_only=True)
     fingers: tuple[str, ...] = field(default=(), kw_only=True)
     min_force: float = field(default=0.1, kw_only=True)
+    weight_share: float = field(default=WEIGHT_SHARE, kw_only=True)
     reads_contacts: ClassVar[bool] = False
 
     @abstractmethod
@@ -123,7 +128,7 @@ class Relation(Measured):
             raise ValueError(f"object: {shared[0]!r} is also a reference object; name another")
         if self.require_contact_with is True and not self.references():
             raise ValueError("require_contact_with: is true, but there is no reference object; write names")
-        not_negative(min_force=self.min_force)
+        not_negative(min_force=self.min_force, weight_share=self.weight_share)
         self.check()
 
     def for_robot(self, robot: Robot) -> Predicate:
@@ -181,10 +186,10 @@ class Relation(Measured):
 
     def _in_contact(self, view: View[T], name: str) -> Sequence[Part[T]]:
         wanted = self.touched() if self.require_contact_with is True else self.require_contact_with
-        return [touching(view, name, other, self.min_force) for other in several(wanted)]
+        return [touching(view, name, other, self.min_force, self.weight_share) for other in several(wanted)]
 
     def _released(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        return [released(view, name, self.fingers, self.min_force)]
+        return [released(view, name, self.fingers, self.min_force, self.weight_share)]
 
 
 def _tried(
@@ -196,7 +201,7 @@ def _tried(
         return [unknown(str(missing), view.number(math.nan))]
 
 
-def touching(view: View[T], name: str, other: str, min_force: float) -> Part[T]:
+def touching(view: View[T], name: str, other: str, min_force: float, weight_share: float) -> Part[T]:
     """Measure whether two bodies press on each other.
 
     Args:
@@ -204,20 +209,23 @@ def touching(view: View[T], name: str, other: str, min_force: float) -> Part[T]:
         name: A body.
         other: The other body.
         min_force: Force that is needed, N.
+        weight_share: See ``View.needed``.
 
     Returns:
-        A part whose margin is the force minus ``min_force``, N.
+        A part whose margin is the force minus the one that is needed, N.
     """
-    force = view.touch(name, other)
+    force, needed = view.touch(name, other), view.needed(min_force, weight_share, name, other)
     return Part(
-        force - min_force,
-        "%s and %s touch with %.2f N, %g N needed",
-        (name, other, force, min_force),
+        force - needed,
+        "%s and %s touch with %.2f N, %.3g N needed",
+        (name, other, force, needed),
         (("contact_force", force, "N", other),),
     )
 
 
-def released(view: View[T], name: str, fingers: Sequence[str], min_force: float) -> Part[T]:
+def released(
+    view: View[T], name: str, fingers: Sequence[str], min_force: float, weight_share: float
+) -> Part[T]:
     """Measure whether no finger presses on an object.
 
     Args:
@@ -225,9 +233,10 @@ def released(view: View[T], name: str, fingers: Sequence[str], min_force: float)
         name: The object.
         fingers: Body names of the fingers.
         min_force: Force that counts as a touch, N.
+        weight_share: See ``View.needed``.
 
     Returns:
-        A part whose margin is ``min_force`` minus the strongest touch, N.
+        A part whose margin is the force that counts minus the strongest touch, N.
 
     Raises:
         Unknown: There are no fingers, or contacts are not known.
@@ -235,10 +244,11 @@ def released(view: View[T], name: str, fingers: Sequence[str], min_force: float)
     if not fingers:
         raise Unknown("no finger bodies are given; set fingers")
     force = view.greatest(*[view.touch(name, finger) for finger in fingers])
+    needed = view.needed(min_force, weight_share, name)
     return Part(
-        min_force - force,
-        "fingers press on %s with %.2f N, %g N count as touching",
-        (name, force, min_force),
+        needed - force,
+        "fingers press on %s with %.2f N, %.3g N count as touching",
+        (name, force, needed),
         (("finger_force", force, "N", name),),
         closed=False,
     )

@@ -20,11 +20,16 @@ FLAT_M = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ObjectNextTo(Relation):
-    """The boxes of both overlap in height, and the gap between them, seen from above, is at most ``dist`` [m]."""
+    """The boxes of both overlap in height, and the gap between them, seen from above, is at most ``dist`` [m].
+
+    They overlap by at least ``min_overlap`` [m], or by half of the lower one, so that a stacked block is not next to
+    the one below; the original has 0, with which any overlap counts.
+    """
 
     name: ClassVar[str] = "object_next_to"
     reference_object: str
     dist: float = 0.05
+    min_overlap: float = 0.005
 
     def references(self) -> tuple[str, ...]:
         """Return the reference."""
@@ -32,7 +37,7 @@ class ObjectNextTo(Relation):
 
     def check(self) -> None:
         """Refuse a negative length."""
-        not_negative(dist=self.dist)
+        not_negative(dist=self.dist, min_overlap=self.min_overlap)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the gap first, then the shared height."""
@@ -41,6 +46,7 @@ class ObjectNextTo(Relation):
         x = view.greatest(a[0] - b[3], b[0] - a[3], zero)
         y = view.greatest(a[1] - b[4], b[1] - a[4], zero)
         gap, shared = view.root(x * x + y * y), view.least(a[5], b[5]) - view.greatest(a[2], b[2])
+        needed = view.least(view.number(self.min_overlap), 0.5 * (a[5] - a[2]), 0.5 * (b[5] - b[2]))
         return [
             Part(
                 self.dist - gap,
@@ -48,7 +54,12 @@ class ObjectNextTo(Relation):
                 (name, gap, self.reference_object, self.dist),
                 (("gap", gap, "m", name),),
             ),
-            Part(shared, "they share %.3f m in height", (shared,), (("shared_height", shared, "m", name),)),
+            Part(
+                shared - needed,
+                "they share %.3f m in height, %.3f needed",
+                (shared, needed),
+                (("shared_height", shared, "m", name),),
+            ),
         ]
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from conditionals_node.arguments.arguments import distinct, not_negative
 from conditionals_node.views.views import T, View
 
-from .measured import Measured
+from .measured import WEIGHT_SHARE, Measured
 from .parts import Part
 from .vertical import over
 
@@ -30,8 +30,9 @@ class Order(Enum):
 class Stacked(Measured):
     """Each object stands on the next lower one.
 
-    Neighbours touch with ``min_force`` [N]; the upper one's lowest point is not more than ``tolerance`` [m] below the
-    lower one's top, and its centre over it within the same. ``order``: None takes them as they stand.
+    Neighbours touch with ``min_force`` [N], light ones with ``weight_share`` of their weight; the upper one's lowest
+    point is not more than ``tolerance`` [m] below the lower one's top, and its centre over it within the same.
+    ``order``: None takes them as they stand.
     """
 
     name: ClassVar[str] = "stacked"
@@ -40,10 +41,11 @@ class Stacked(Measured):
     order: Order | None = None
     tolerance: float = 0.01
     min_force: float = 0.1
+    weight_share: float = WEIGHT_SHARE
 
     def __post_init__(self) -> None:
         distinct("objects", self.objects, 2)
-        not_negative(tolerance=self.tolerance, min_force=self.min_force)
+        not_negative(tolerance=self.tolerance, min_force=self.min_force, weight_share=self.weight_share)
 
     def subjects(self) -> tuple[str, ...]:
         """Return the objects."""
@@ -61,8 +63,8 @@ class Stacked(Measured):
         worst = [
             view.least(*[view.where(pair[0] > 0.5, pair[i], endless) for pair in pairs]) for i in (1, 2, 3)
         ]
-        gap, inset, force = worst
-        t, f = self.tolerance, self.min_force
+        gap, inset, excess = worst
+        t = self.tolerance
         return [
             [
                 Part(
@@ -78,16 +80,16 @@ class Stacked(Measured):
                     (("inset", inset, "m", ""),),
                 ),
                 Part(
-                    force - f,
-                    "the weakest touch has %.2f N, %g needed",
-                    (force, f),
-                    (("contact_force", force, "N", ""),),
+                    excess,
+                    "the weakest touch has %.2f N more than it needs",
+                    (excess,),
+                    (("contact_excess", excess, "N", ""),),
                 ),
             ]
         ]
 
     def _pairs(self, view: View[T]) -> list[tuple[T, T, T, T]]:
-        """Return for pairs (upper, lower): 1 where they are neighbours, gap, inset, force."""
+        """Return for pairs (upper, lower): 1 where they are neighbours, gap, inset, excess of the force."""
         if self.order in (None, Order.NONE):
             # In a batch the order differs from world to world, so every pair is measured.
             heights = {name: view.origin(name)[2] for name in self.objects}
@@ -102,7 +104,7 @@ class Stacked(Measured):
                 is_next,
                 view.box(upper)[2] - view.box(lower)[5],
                 next(iter(over(view, upper, lower, 0.0).evidence))[1],
-                view.touch(upper, lower),
+                view.touch(upper, lower) - view.needed(self.min_force, self.weight_share, upper, lower),
             )
             for is_next, (upper, lower) in zip(nexts, pairs, strict=True)
         ]

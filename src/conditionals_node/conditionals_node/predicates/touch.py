@@ -1,4 +1,4 @@
-"""Predicates of contact."""
+"""Predicates of contact, and of a grasp of anything else."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from conditionals_node.arguments.arguments import (
     not_negative,
     several,
 )
-from conditionals_node.arguments.checks import ANY_GRIPPER, hand_bodies
+from conditionals_node.arguments.checks import ANY_GRIPPER, Hand, hand_bodies, hands
 from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 
 from .counting import Logical
-from .measured import Measured, touching
+from .grip import MIN_CLOSED, held
+from .measured import WEIGHT_SHARE, Measured, touching
 from .parts import Part
 
 
@@ -68,7 +69,10 @@ class GripperHitTable(Measured):
 
 @dataclass(frozen=True, slots=True)
 class ObjectInContact(Measured):
-    """Pairs of ``object1`` and ``object2`` touch with ``min_force`` [N]: any, all, or exactly ``K`` of them."""
+    """Pairs of ``object1`` and ``object2`` touch with ``min_force`` [N]: any, all, or exactly ``K`` of them.
+
+    A light body needs at most ``weight_share`` of its weight.
+    """
 
     name: ClassVar[str] = "object_in_contact"
     unit: ClassVar[str] = "N"
@@ -77,6 +81,7 @@ class ObjectInContact(Measured):
     logical: Logical = Logical.ANY
     K: int = 1
     min_force: float = 0.1
+    weight_share: float = WEIGHT_SHARE
 
     def __post_init__(self) -> None:
         first, second = several(self.object1), several(self.object2)
@@ -88,7 +93,7 @@ class ObjectInContact(Measured):
         pairs = len(first) * len(second)
         if self.logical is Logical.CHOOSE and not 0 <= self.K <= pairs:
             raise ValueError(f"K: is {self.K} of {pairs} pairs; write 0 to {pairs}")
-        not_negative(min_force=self.min_force)
+        not_negative(min_force=self.min_force, weight_share=self.weight_share)
 
     def subjects(self) -> tuple[str, ...]:
         """Return the objects of both sides; robot links, which have a slash in their name, have no pose here."""
@@ -108,4 +113,69 @@ class ObjectInContact(Measured):
         for name in self.subjects():
             view.origin(name)
         pairs = [(a, b) for a in several(self.object1) for b in several(self.object2)]
-        return [[touching(view, a, b, self.min_force)] for a, b in pairs]
+        return [[touching(view, a, b, self.min_force, self.weight_share)] for a, b in pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class WrongObjectGrabbed(Measured):
+    """An object other than ``object`` is grabbed, see ``object_grabbed``: any object that can move.
+
+    ``ignore_objects`` are left out.
+    """
+
+    name: ClassVar[str] = "wrong_object_grabbed"
+    unit: ClassVar[str] = "N"
+    object: Names
+    gripper_name: str = ANY_GRIPPER
+    ignore_objects: tuple[str, ...] = ("table",)
+    min_force: float = 0.1
+    fingers: tuple[str, ...] = ()
+    hands: tuple[Hand, ...] = ()
+    min_closed: float = MIN_CLOSED
+
+    def __post_init__(self) -> None:
+        distinct("object", several(self.object), 1)
+        not_negative(min_force=self.min_force, min_closed=self.min_closed)
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Return the predicate with the fingers of each hand filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
+        if self.fingers:
+            return self
+        found = self.hands or hands(robot, self.gripper_name)
+        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand.fingers))
+
+    def subjects(self) -> tuple[str, ...]:
+        """Return the objects that are right."""
+        return several(self.object)
+
+    @property
+    def needs_contacts(self) -> bool:
+        """True: a grasp is measured by forces."""
+        return True
+
+    @property
+    def needs_joints(self) -> bool:
+        """True when a hand has a joint that is measured."""
+        return self.min_closed > 0.0 and any(hand.joint for hand in self.hands)
+
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """Return the squeeze of the other object that is held most firmly."""
+        for name in several(self.object):
+            view.origin(name)
+        given = self.hands or (Hand(self.fingers),)
+        right = {*several(self.object), *self.ignore_objects}
+        others = [name for name in view.movable() if name not in right]
+        margins = [held(view, name, given, self.min_force, self.min_closed).margin for name in others]
+        firmest = view.greatest(*margins, view.number(-self.min_force))
+        said = view.leader(others, margins)
+        words = "of all other objects %s is held most firmly, with %.2f N; %g N count as held"
+        force = firmest + self.min_force
+        evidence = (("squeeze", force, "N", said),)
+        return [[Part(firmest, words, (said or "none", force, self.min_force), evidence)]]

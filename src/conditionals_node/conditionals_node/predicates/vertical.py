@@ -13,6 +13,9 @@ from conditionals_node.views.views import T, View
 from .measured import Relation
 from .parts import Part
 
+NOISE_M = 0.002
+"""Depth by which bodies that touch may seem to be in each other: physics and cameras are not more exact, m."""
+
 
 class ComparedPart(Enum):
     """The part of the object that is compared in height."""
@@ -51,12 +54,13 @@ class Vertical(Relation):
     """The base of the four relations of height.
 
     The centre may be ``tolerance`` [m] beside the reference's box, seen from above. ``mode`` centroid compares the
-    height of the object's centre, bbox that of the whole object.
+    height of the object's centre, bbox that of the whole object. The default of ``z_margin`` forgives the noise of a
+    contact, so an object that rests on a table is above it; the original has 0.
     """
 
     reference_object: str
     tolerance: float = 0.01
-    z_margin: float = 0.0
+    z_margin: float = -NOISE_M
     mode: ComparedPart = ComparedPart.BBOX
 
     def references(self) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from conditionals_node.arguments.checks import ANY_GRIPPER, grippers
+from conditionals_node.arguments.checks import ANY_GRIPPER, Hand, grippers, hands
 from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import GripperSpec, Robot
 
+from .grip import held
 from .measured import Measured
 from .parts import Part
 
@@ -79,18 +80,23 @@ class GripperOpen(Measured):
 
 @dataclass(frozen=True, slots=True)
 class GripperFullyClosed(Measured):
-    """The gripper has gone at least ``threshold`` of its way from open to closed.
+    """The gripper has gone at least ``threshold`` of its way from open to closed, and holds nothing.
 
-    ``joint`` and its two positions come from the robot when left out.
+    ``while_holding``: true where it may hold something thin, as the original has it; contacts are not read then.
+    ``joint``, its two positions and ``hands`` come from the robot when left out; something is held with ``min_force``
+    [N], see ``object_grabbed``.
     """
 
     name: ClassVar[str] = "gripper_fully_closed"
-    unit: ClassVar[str] = "share of the way"
+    unit: ClassVar[str] = "share of the way, or N"
     threshold: float = 0.75
     gripper_name: str = ANY_GRIPPER
     joint: str = ""
     open_position: float | None = None
     closed_position: float | None = None
+    while_holding: bool = False
+    hands: tuple[Hand, ...] = ()
+    min_force: float = 0.1
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.threshold <= 1.0:
@@ -110,12 +116,19 @@ class GripperFullyClosed(Measured):
         if self.joint and None not in (self.open_position, self.closed_position):
             return self
         found = only_gripper(robot, self.gripper_name, self.joint)
+        mine = tuple(hand for hand in hands(robot) if hand.joint == found.joint and len(hand.fingers) > 1)
         ends = (found.position(found.max_width_m), found.position(found.min_width_m))
         is_open, is_closed = (
             end if given is None else given
             for end, given in zip(ends, (self.open_position, self.closed_position), strict=True)
         )
-        return replace(self, joint=found.joint, open_position=is_open, closed_position=is_closed)
+        return replace(
+            self,
+            joint=found.joint,
+            open_position=is_open,
+            closed_position=is_closed,
+            hands=self.hands or mine,
+        )
 
     def subjects(self) -> tuple[str, ...]:
         """Return no object."""
@@ -128,7 +141,30 @@ class GripperFullyClosed(Measured):
             raise Unknown("open_position and closed_position are not set; set them, or name a robot")
         share = (position - self.open_position) / (self.closed_position - self.open_position)
         words, evidence = "gripper is %.2f closed, %g needed", (("closed_share", share, "", self.joint),)
-        return [[Part(share - self.threshold + ROUND_OFF, words, (share, self.threshold), evidence)]]
+        way = Part(share - self.threshold + ROUND_OFF, words, (share, self.threshold), evidence)
+        return [[way, self._empty(view)] if self.needs_contacts else [way]]
+
+    @property
+    def needs_contacts(self) -> bool:
+        """True when the gripper must be empty."""
+        return bool(self.hands) and not self.while_holding
+
+    @property
+    def needs_joints(self) -> bool:
+        """True: the way is measured by the joint."""
+        return True
+
+    def _empty(self, view: View[T]) -> Part[T]:
+        """Measure whether no object that can move is held."""
+        names = view.movable()
+        margins = [held(view, name, self.hands, self.min_force).margin for name in names]
+        force = view.greatest(*margins, view.number(-self.min_force)) + self.min_force
+        said = view.leader(names, margins)
+        words, evidence = (
+            "of all objects %s is held most firmly, with %.2f N",
+            (("squeeze", force, "N", said),),
+        )
+        return Part(self.min_force - force, words, (said or "none", force), evidence, closed=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +173,7 @@ class GripperSlightlyClosed(GripperFullyClosed):
 
     name: ClassVar[str] = "gripper_slightly_closed"
     threshold: float = 0.3
+    while_holding: bool = True
 
 
 def only_gripper(robot: Robot, gripper_name: str, joint: str) -> GripperSpec:

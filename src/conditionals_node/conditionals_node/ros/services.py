@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
+from conditionals_node.expressions.expression import Expression
 from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.monitoring.silence import Silence
 from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
@@ -74,7 +76,7 @@ class ConditionRequests:
     Args:
         node: Hosts the services.
         watched: Returns the watched conditions.
-        look: Returns the newest world and the time.
+        look: Returns the newest world, the time, and how long its streams have been silent.
         tell: Publishes all conditions and the progress.
     """
 
@@ -82,7 +84,7 @@ class ConditionRequests:
         self,
         node: ManagedNode,
         watched: Callable[[], Watched],
-        look: Callable[[], tuple[World, float]],
+        look: Callable[[], tuple[World, float, Silence]],
         tell: Callable[[], None],
     ) -> None:
         self._node, self._watched, self._look, self._tell = node, watched, look, tell
@@ -112,8 +114,8 @@ class ConditionRequests:
         watched = self._watched()
         condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
         response.subjects = _subjects(condition)
-        world, now_s = self._look()
-        finding = watched.monitor.decide(condition, world, now_s)
+        world, now_s, silence = self._look()
+        finding = watched.monitor.decide(condition, world, now_s, silence)
         shown = watched.monitor.find(condition.key) or ConditionStatus(
             condition, finding, world.stamp_s, world.stamp_s
         )
@@ -129,7 +131,7 @@ class ConditionRequests:
         watched.monitor.watch(condition, self._look()[1])
         response.key = condition.key
         self._tell()
-        return OK
+        return self._accepted([condition.expression])
 
     def _unwatch(self, request: UnwatchCondition.Request, _response: UnwatchCondition.Response) -> Outcome:
         watched = self._watched()
@@ -142,15 +144,25 @@ class ConditionRequests:
 
     def _watch_task(self, request: WatchTask.Request, response: WatchTask.Response) -> Outcome:
         watched = self._watched()
-        world, now_s = self._look()
+        world, now_s, _ = self._look()
+        expressions: Collection[Expression] = ()
         if request.task.strip():
-            watched.begin(read_task(request.task, watched.definitions), now_s)
+            task = read_task(request.task, watched.definitions)
+            watched.begin(task, now_s)
+            expressions = task.expressions.values()
         elif request.restart and watched.task is not None:
             watched.task.restart(now_s)
         if request.task.strip() or request.restart:
             self._tell()
         response.progress = progress_to_msg(watched.task, world.stamp_s)
-        return OK
+        return self._accepted(expressions)
+
+    def _accepted(self, expressions: Collection[Expression]) -> Outcome:
+        """Return OK, with a hint if an object is not in the world: it may come, or its name is misspelt."""
+        hint = self._watched().definitions.absent(expressions)
+        if hint:
+            self._node.get_logger().warning(hint)
+        return Outcome(Code.OK, hint)
 
 
 def _subjects(condition: Condition) -> list[str]:

@@ -51,6 +51,10 @@ class ArrayArithmetic(View[Array]):
         """Return ``yes`` where the condition holds, else ``no``."""
         return np.where(condition, yes, no)
 
+    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401
+        """Return True when the condition holds in no row."""
+        return not np.any(condition)
+
     def leader(self, names: Sequence[str], values: Sequence[Array]) -> str:
         """Return an empty text: the name differs from row to row."""
         return ""
@@ -65,7 +69,7 @@ def array_axes(wxyz: Array) -> Axes:
     Returns:
         The columns of the rotation matrices; each has three arrays (n,).
     """
-    w, x, y, z = wxyz.T
+    w, x, y, z = np.ascontiguousarray(wxyz.T)
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
         (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),

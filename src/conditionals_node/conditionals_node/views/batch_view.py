@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from conditionals_node.views.bounding_boxes import boxes
+from conditionals_node.views.contact_sums import weight_of
 from conditionals_node.views.hulls import GeometryError, Hull, hull
 from conditionals_node.views.kernels import depth_of_many
 from conditionals_node.views.views import (
@@ -110,6 +111,17 @@ class BatchView(ArrayArithmetic):
         """Return the sum of the forces between two bodies without regard to direction, N."""
         return self._kept(("touch", *sorted((a, b))), lambda: self._squeeze(a, b))
 
+    def needed(self, min_force: float, weight_share: float, *names: str) -> Array:
+        """Return the force from which bodies count as touching, one for all worlds, N."""
+        if weight_share == 0.0:
+            return np.asarray(min_force)
+        objects = self._worlds.objects
+        return np.asarray(min(min_force, *[weight_share * weight_of(objects.get(name)) for name in names]))
+
+    def lift(self, name: str) -> Array:
+        """Return the sum of the upward forces on a body, N."""
+        return self._kept(("lift", name), lambda: self._lift(name))
+
     def contact_point(self, on: str, by: str) -> Vec[Array]:
         """Return the mean point of two bodies' contacts, m; nan where they do not touch."""
         points = self._worlds.contact_points
@@ -156,8 +168,11 @@ class BatchView(ArrayArithmetic):
         found = self._hull(name)
         x, y, z = (found.centroid if point is Point.CENTROID else found.vertex_mean).tolist()
         a, b, c = self.axes(name)
-        p, s = self.origin(name), self._size(name)
-        return cast("Vec[Array]", tuple(p[i] + s * (a[i] * x + b[i] * y + c[i] * z) for i in range(3)))
+        p, offsets = self.origin(name), [a[i] * x + b[i] * y + c[i] * z for i in range(3)]
+        size = self._worlds.sizes.get(name)
+        if size is not None:
+            offsets = [size * offset for offset in offsets]
+        return cast("Vec[Array]", tuple(p[i] + offsets[i] for i in range(3)))
 
     def _box(self, name: str) -> Box[Array]:
         poses = self._poses(name)
@@ -165,8 +180,12 @@ class BatchView(ArrayArithmetic):
             found = boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position))
         except GeometryError as error:
             raise Unknown(str(error)) from error
-        found = found * self._size(name)[:, None] + np.tile(poses.position, 2)
-        return cast("Box[Array]", tuple(np.ascontiguousarray(found.T)))
+        size = self._worlds.sizes.get(name)
+        if size is not None:
+            found = found * size[:, None]
+        found = np.ascontiguousarray(found.T).reshape(2, 3, -1)
+        found += np.ascontiguousarray(poses.position.T)
+        return cast("Box[Array]", tuple(found.reshape(6, -1)))
 
     def _size(self, name: str) -> Array:
         """Return the object's size relative to its geometry, (n,)."""
@@ -185,6 +204,13 @@ class BatchView(ArrayArithmetic):
         if given and self._worlds.forces is not None:
             return sum(given, np.zeros(self._n))
         return self.length(*self.push(a, b))
+
+    def _lift(self, name: str) -> Array:
+        others = {a if b == name else b for a, b in self._worlds.forces or {} if name in (a, b)}
+        total, part = np.zeros(self._n), np.empty(self._n)
+        for other in others:
+            total += np.maximum(self.push(name, other)[2], 0.0, out=part)
+        return total
 
     def _force(self, on: str, by: str) -> Array:
         forces = self._worlds.forces

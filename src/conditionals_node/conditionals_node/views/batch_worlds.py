@@ -146,7 +146,7 @@ class Worlds:
                 )
                 for name in first.frames
             },
-            sizes={name: _sizes(worlds, name) for name in first.objects},
+            sizes={name: sizes for name in first.objects if ((sizes := _sizes(worlds, name)) != 1.0).any()},
             stamps=np.array([world.stamp_s for world in worlds]),
         )
 

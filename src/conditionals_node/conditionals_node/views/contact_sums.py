@@ -7,6 +7,7 @@ import math
 from handiwork_core.model.world import (
     Contact,
     World,
+    WorldObject,
 )
 
 from .views import Unknown
@@ -14,6 +15,36 @@ from .views import Unknown
 NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
 """Net force, N, sum of sizes, N, and mean point, m, of bodies that do not touch."""
 Touch = tuple[float, float, float, float, float, float, float]
+
+
+GRAVITY_MPS2 = 9.81
+
+
+def weight_of(item: WorldObject | None) -> float:
+    """Return the weight of an object, N; infinite for one that is fixed, or whose mass is not known.
+
+    Args:
+        item: The object; None for a body that is no object.
+    """
+    known = item is not None and not item.is_static and item.mass_kg > 0.0
+    return item.mass_kg * GRAVITY_MPS2 if item is not None and known else math.inf
+
+
+def lifts_of(world: World) -> dict[str, float]:
+    """Return the sum of the upward parts of the net forces on each body from each other body, N.
+
+    Args:
+        world: The snapshot, with contacts.
+    """
+    nets: dict[tuple[str, str], float] = {}
+    for contact in world.contacts or ():
+        z = float(contact.force_on_a_n[2])
+        nets[contact.a, contact.b] = nets.get((contact.a, contact.b), 0.0) + z
+        nets[contact.b, contact.a] = nets.get((contact.b, contact.a), 0.0) - z
+    found: dict[str, float] = {}
+    for (on, _), z in nets.items():
+        found[on] = found.get(on, 0.0) + max(z, 0.0)
+    return found
 
 
 def contacts_by_body(world: World) -> dict[str, list[Contact]]:

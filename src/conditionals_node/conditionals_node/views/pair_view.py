@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 
 from .array_arithmetic import ArrayArithmetic, array_axes
+from .contact_sums import weight_of
 from .row_kernels import Ends, depth_of_each
 from .views import Box, Point, Unknown, Vec
 from .world_rows import Touches, WorldRows
@@ -110,6 +111,20 @@ class RowsView(ArrayArithmetic):
         rows, contacts, _ = self._touches(a, b)
         forces = self._scene.forces[contacts]
         return self._summed(rows, np.sqrt((forces * forces).sum(axis=1)))
+
+    def needed(self, min_force: float, weight_share: float, *names: str) -> Array:
+        """Return the force from which bodies count as touching, N."""
+        if weight_share == 0.0:
+            return self.number(min_force)
+        objects = self._scene.world.objects
+        weights = [[weight_of(objects.get(one)) for one in self._names(name)] for name in names]
+        least: Array = np.array(weights).min(axis=0)
+        return np.minimum(min_force, weight_share * least)
+
+    def lift(self, name: str) -> Array:
+        """Return the sum of the upward forces on a body, N."""
+        lifts = self._scene.lifts()
+        return np.array([lifts.get(one, 0.0) for one in self._names(name)])
 
     def contact_point(self, on: str, by: str) -> Vec[Array]:
         """Return the mean point of two bodies' contacts, m; nan where they do not touch."""

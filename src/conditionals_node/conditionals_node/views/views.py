@@ -95,6 +95,14 @@ class View(ABC, Generic[T]):
         """
 
     @abstractmethod
+    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401  # a comparison of two T
+        """Return True when a condition holds in no world, so that what follows from it need not be measured.
+
+        Args:
+            condition: Comparison of two numbers.
+        """
+
+    @abstractmethod
     def leader(self, names: Sequence[str], values: Sequence[T]) -> str:
         """Return the name with the greatest value.
 
@@ -217,6 +225,30 @@ class View(ABC, Generic[T]):
 
         Returns:
             N; 0 where they do not touch. A batch that was given net forces only returns their size.
+        """
+
+    @abstractmethod
+    def needed(self, min_force: float, weight_share: float, *names: str) -> T:
+        """Return the force from which bodies count as touching: a light one presses with its weight at most.
+
+        Args:
+            min_force: The force that heavy bodies need, N.
+            weight_share: Largest share of the weight of the lightest body that is needed; 0: weights do not count.
+            names: The bodies; those without a known mass, and fixed ones, count as heavy.
+
+        Returns:
+            N.
+        """
+
+    @abstractmethod
+    def lift(self, name: str) -> T:
+        """Return the sum of the upward parts of the net forces on a body from each other body.
+
+        Args:
+            name: The body.
+
+        Returns:
+            N; 0 where nothing carries it.
         """
 
     @abstractmethod

@@ -12,6 +12,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
 
 from .bounding_boxes import outline
+from .contact_sums import lifts_of
 from .hulls import GeometryError, Hull, hull
 from .row_kernels import Ends, boxes_of_each, centres_of_each
 from .views import Point
@@ -107,6 +108,7 @@ class WorldRows:
         self.places = _joined([contact.point_m for contact in contacts], 3)
         self._centres: dict[Point, Array] = {}
         self._boxes: Array | None = None
+        self._lifts: dict[str, float] | None = None
 
     def is_finite(self) -> bool:
         """Return True when all numbers are finite; the reasons for others are found one by one."""
@@ -127,6 +129,12 @@ class WorldRows:
             found = self._centres[point] = np.empty_like(self.p)
             centres_of_each(self.solids.points[point], self.q, self.p, found)
         return self._centres[point]
+
+    def lifts(self) -> dict[str, float]:
+        """Return the sum of the upward forces on each body, N."""
+        if self._lifts is None:
+            self._lifts = lifts_of(self.world)
+        return self._lifts
 
     def boxes(self) -> Array:
         """Return the boxes around all objects, (n, 6) in world, m: lowest corner, then highest."""

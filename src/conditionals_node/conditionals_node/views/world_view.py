@@ -16,7 +16,7 @@ from handiwork_core.model.world import (
 )
 
 from .bounding_boxes import boxes
-from .contact_sums import Touch, contacts_by_body, summed_contacts
+from .contact_sums import Touch, contacts_by_body, lifts_of, summed_contacts, weight_of
 from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
 from .views import Box, Point, Unknown, Vec, View
@@ -62,6 +62,10 @@ class WorldView(View[float]):
     def where(self, condition: Any, yes: float, no: float) -> float:  # noqa: ANN401
         """Return ``yes`` when the condition holds, else ``no``."""
         return yes if condition else no
+
+    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401
+        """Return True when the condition does not hold."""
+        return not condition
 
     def leader(self, names: Sequence[str], values: Sequence[float]) -> str:
         """Return the name with the greatest value; empty without names."""
@@ -149,6 +153,20 @@ class WorldView(View[float]):
     def touch(self, a: str, b: str) -> float:
         """Return the sum of the forces between two bodies without regard to direction, N."""
         return self._touch(a, b)[3]
+
+    def needed(self, min_force: float, weight_share: float, *names: str) -> float:
+        """Return the force from which bodies count as touching, N."""
+        if weight_share == 0.0:
+            return min_force
+        objects = self._world.objects
+        return min(min_force, *[weight_share * weight_of(objects.get(name)) for name in names])
+
+    def lift(self, name: str) -> float:
+        """Return the sum of the upward forces on a body, N."""
+        lifts = self._world.derived.get("lifts")
+        if lifts is None:
+            lifts = self._world.derived["lifts"] = lifts_of(self._world)
+        return cast("dict[str, float]", lifts).get(name, 0.0)
 
     def contact_point(self, on: str, by: str) -> Vec[float]:
         """Return the mean point of two bodies' contacts, m; nan where they do not touch."""

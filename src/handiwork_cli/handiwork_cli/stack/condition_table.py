@@ -25,17 +25,17 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
     Yields:
         The head, then one line for each condition.
     """
-    head = f"{'value':<9}{'since':>8}{'margin':>10}  "
+    head = f"{'value':<9}{'since':>8}{'margin':>14}  "
     free = max(20, width - len(head))
     key_width = min(max((len(c.key) for c in conditions), default=9), int(KEY_SHARE * free))
     yield f"{head}{'condition':<{key_width}}  reason"
     for item in conditions:
         age = max(0.0, now_s - seconds(item.since))
-        margin = "-" if math.isnan(item.margin) else f"{item.margin:.4g}"
+        margin = margin_text(item, 4)
         reason = _cut(item.reason, free - key_width - 2)
         value = f"{WORDS[item.value]:<9}"
         value = f"{COLOURS[item.value]}{value}{RESET}" if colour else value
-        yield f"{value}{age:>7.1f}s{margin:>10}  {_cut(item.key, key_width):<{key_width}}  {reason}"
+        yield f"{value}{age:>7.1f}s{margin:>14}  {_cut(item.key, key_width):<{key_width}}  {reason}"
 
 
 def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
@@ -73,10 +73,31 @@ def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - 
     if condition.expression != condition.key:
         yield f"  is       {condition.expression}"
     yield f"  since    {max(0.0, now_s - seconds(condition.since)):.2f} s"
-    yield f"  margin   {'-' if math.isnan(condition.margin) else f'{condition.margin:.6g}'}"
+    yield f"  margin   {margin_text(condition, 6)}"
     yield f"  because  {condition.reason}"
     for item in condition.evidence:
         yield f"  {item.name:<20} {item.value:>12.6g} {item.unit:<6} {item.subject}".rstrip()
+
+
+def margin_text(condition: Any, digits: int) -> str:  # noqa: ANN401 - a message
+    """Return the margin of a condition with its unit.
+
+    The unit is that of the number that decided, which is the first of the evidence. Parts of an expression in different
+    units are compared as plain numbers, so their margin has none.
+
+    Args:
+        condition: A Condition message.
+        digits: Number of digits that count.
+
+    Returns:
+        The text; "-" for a margin that is not a number.
+    """
+    if math.isnan(condition.margin):
+        return "-"
+    units = [item.unit for item in condition.evidence]
+    single = condition.expression.count("(") == 1
+    unit = units[0] if units and (single or len(set(units)) == 1) else ""
+    return f"{condition.margin:.{digits}g} {unit}".rstrip()
 
 
 def seconds(stamp: Any) -> float:  # noqa: ANN401 - a message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any
@@ -135,6 +136,20 @@ class RosWorldSource:
         with self._lock:
             self._topics.fetch()
             return time.monotonic() - self._topics.states.heard_s()
+
+    def silences_s(self) -> tuple[float, float, float]:
+        """Return the steady time since the last good message of each stream that moves.
+
+        Returns:
+            Those of world/object_states, world/contacts and joint_states, s; infinite before the first.
+        """
+        with self._lock:
+            self._topics.fetch()
+            topics, now_s = self._topics, time.monotonic()
+            joints_s = topics.joints.heard_s()
+            if joints_s == -math.inf:  # No message has the joints of the arms, but others are known.
+                joints_s = topics.joints.counter.good_s
+            return now_s - topics.states.heard_s(), now_s - topics.contacts.heard_s(), now_s - joints_s
 
     def has_geometry(self) -> bool:
         """Check whether a good message of world/objects has come."""

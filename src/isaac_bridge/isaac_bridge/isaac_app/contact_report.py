@@ -1,4 +1,4 @@
-"""Computes net forces between our bodies from the contact report of PhysX."""
+"""Computes forces between our bodies from the contact report of PhysX; those that squeeze are kept apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.geometry import frozen
+from handiwork_core.model.opposed_forces import summed_by_side
 from handiwork_core.model.world import Contact
 
 Three = Sequence[float]
@@ -44,7 +45,9 @@ class Header(Protocol):
 def contacts_of(
     headers: Iterable[Header], points: Sequence[ReportedPoint], body_of: Callable[[int], str], step_s: float
 ) -> tuple[Contact, ...]:
-    """Return net force and mean point for each pair of bodies, each pair once, names in alphabetical order.
+    """Return net force and mean point for each pair of bodies, names in alphabetical order.
+
+    A pair comes once, or twice if one body squeezes the other; see ``summed_by_side``.
 
     Args:
         headers: Headers of one step's report.
@@ -55,7 +58,7 @@ def contacts_of(
     Returns:
         Contacts; forces in N on the first body.
     """
-    found: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
+    found: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for header in headers:
         one, other = body_of(header.collider0), body_of(header.collider1)
         if not one or not other or one == other:
@@ -63,11 +66,15 @@ def contacts_of(
         sign = 1.0 if one < other else -1.0
         start = header.contact_data_offset
         for point in points[start : start + header.num_contact_data]:
-            row = (sign * np.array([*point.impulse]) / step_s, np.array([*point.position]))
+            row = (*(sign * float(i) / step_s for i in point.impulse), *map(float, point.position))
             found.setdefault((min(one, other), max(one, other)), []).append(row)
+    if not found:
+        return ()
+    names = sorted(found)
+    rows = np.array([row for pair in names for row in found[pair]])
+    members = np.repeat(np.arange(len(names)), [len(found[pair]) for pair in names])
+    pairs, forces, places = summed_by_side(rows[:, :3], rows[:, 3:], members)
     return tuple(
-        Contact(
-            a, b, frozen(sum(force for force, _ in rows)), frozen(np.mean([at for _, at in rows], axis=0))
-        )
-        for (a, b), rows in sorted(found.items())
+        Contact(names[pair][0], names[pair][1], frozen(force), frozen(place))
+        for pair, force, place in zip(pairs, forces, places, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The contacts of MuJoCo's bodies, summed by pairs."""
+"""The contacts of MuJoCo's bodies, summed by pairs and by the side from which they press."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.model.geometry import frozen
+from handiwork_core.model.opposed_forces import summed_by_side
 from handiwork_core.model.world import Contact
 
 
 def body_contacts(model: Any, data: Any, names: Sequence[str]) -> tuple[Contact, ...]:  # noqa: ANN401 - MuJoCo has no types
-    """Return the net force and mean point for each pair of bodies that touch.
+    """Return net force and mean point of the contacts of each pair of bodies, apart for two sides that squeeze.
 
     Args:
         model: The model.
@@ -31,11 +32,8 @@ def body_contacts(model: Any, data: Any, names: Sequence[str]) -> tuple[Contact,
     force_on_first = np.where((bodies[:, :1] == order[:, :1]), -force, force)
     pairs, member = np.unique(order, axis=0, return_inverse=True)
     member = member.ravel()
-    total, point = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
-    np.add.at(total, member, force_on_first)
-    np.add.at(point, member, contact.pos[active])
-    point /= np.bincount(member)[:, None]
+    found, total, point = summed_by_side(force_on_first, contact.pos[active], member)
     return tuple(
         Contact(names[a], names[b], frozen(f), frozen(p))
-        for (a, b), f, p in zip(pairs, total, point, strict=True)
+        for (a, b), f, p in zip(pairs[found], total, point, strict=True)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from support.paths import ROOT
 
 DATA = ROOT / "test" / "data" / "conditionals"
 AS_THERE = EventRules(
-    closed_share=0.75, merge_s=0.0, closing_on_object=True, rearm=False, upright=("target", "other2")
+    closed_share=0.75,
+    merge_s=0.0,
+    closing_on_object=True,
+    rearm=False,
+    grow_scene=False,
+    upright=("target", "other2"),
 )
 SUBJECT, NUMBER = re.compile(r"'(\w+)'"), re.compile(r"(\d+\.\d+)m")
 PUSHED = (EventCode.OBJECT_BUMPED, EventCode.OBJECT_MOVED)
@@ -104,6 +110,8 @@ def test_the_goal_is_no_wrong_object_to_touch_but_one_to_grab() -> None:
 def test_a_gripper_that_holds_something_is_not_fully_closed() -> None:
     holding = sight(0.0, touched=("cube",), gripped=("cube",), closed=0.99)
     assert play(EventRules(), holding) == [[]]
+    met_by_one = sight(0.0, touched=("cube",), closed=0.99)
+    assert play(EventRules(), met_by_one, replace(holding, stamp_s=0.1)) == [[], []]
     assert play(EventRules(), sight(0.0, closed=0.99), sight(1.0, closed=0.99)) == [
         ["GRIPPER_FULLY_CLOSED"],
         [],

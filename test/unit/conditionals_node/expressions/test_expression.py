@@ -196,12 +196,14 @@ def test_names_stand_for_other_conditions() -> None:
         ("not " * 60 + "gripper_open()", ["nested deeper"]),
         ("gripper_open() and " * 500 + "gripper_open()", ["too long"]),
         ("gripper_open(\x00)", ["expression:"]),
+        ("pick_and_place(object=[a], container=b)", ["composite", "write it in a subtask"]),
     ],
 )
 def test_every_fault_names_its_place_and_its_remedy(text: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         read(text)
     assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert "expression: expression:" not in str(caught.value)
 
 
 def test_all_faults_of_an_expression_are_reported_at_once() -> None:

@@ -14,6 +14,7 @@ from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Leaf, Not
 from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.monitoring.silence import Silence
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
 from handiwork_core.model.geometry import Pose, frozen
@@ -80,6 +81,31 @@ def test_old_contacts_and_joints_are_unknown() -> None:
     joints = World(9.0, joints=JointState(2.0, {"fr3_finger_joint1": 0.04}))
     assert "joint_states" in ConditionMonitor(1.0).decide(opened, joints, 9.0).reason
     assert ConditionMonitor(10.0).decide(opened, joints, 9.0).truth is Truth.TRUE
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "silence", "word"),
+    [
+        ("object_stationary", {"object": "cube"}, Silence(states_s=3.0), "world/object_states for 3.0 s"),
+        ("object_grabbed", {"object": "cube"}, Silence(contacts_s=3.0), "world/contacts for 3.0 s"),
+        ("gripper_open", {}, Silence(joints_s=3.0), "joint_states for 3.0 s"),
+    ],
+)
+def test_a_silent_stream_is_unknown_though_the_clock_stands_still(
+    name: str, args: dict[str, str], silence: Silence, word: str
+) -> None:
+    monitor = ConditionMonitor(max_age_s=1.0)
+    monitor.watch(BUILDER.build(name, args), 0.0)
+    shown = replace(world(0.0, 5.0), joints=JointState(5.0, {"fr3_finger_joint1": 0.04}))
+    monitor.update(shown, 5.0)
+    assert only(monitor).finding.truth is not Truth.UNKNOWN
+    (change,) = monitor.update(shown, 5.0, silence)
+    assert change.finding.truth is Truth.UNKNOWN
+    assert word in change.finding.reason
+    assert word in monitor.decide(only(monitor).condition, shown, 5.0, silence).reason
+    monitor.evaluation.allow_silence(3.5)
+    assert len(monitor.update(shown, 5.0, silence)) == 1
+    assert only(monitor).finding.truth is not Truth.UNKNOWN
 
 
 def test_a_step_back_of_the_clock_starts_again() -> None:

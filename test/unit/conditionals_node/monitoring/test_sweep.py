@@ -22,6 +22,7 @@ from handiwork_core.model.geometry import (
 )
 from handiwork_core.model.world import (
     Contact,
+    JointState,
     ObjectState,
     Shape,
     ShapeKind,
@@ -41,6 +42,7 @@ SHAPES = {
 }
 KINDS = [
     "object_in_container(object={a}, container={b}, above_rim=0.05)",
+    "object_in_container(object={a}, container={b}, above_rim=0.05, rim_point=underside)",
     "object_outside_of(object={a}, container={b}, tolerance=0.02)",
     "object_enclosed(object={a}, container={b}, point=vertex_mean)",
     "object_in_container(object={a}, container={b}, require_contact_with=true, tolerance=1, "
@@ -56,6 +58,7 @@ KINDS = [
     "object_picked_up(object={a}, surface={b}, fingers=[left, right], distance=-0.4, tolerance=0.2, min_force=0.01)",
     "object_grabbed(object={a}, fingers=[left, right], min_force=0.5)",
     "object_dropped(object={a}, fingers=[left, right], min_force=0.5)",
+    "object_grabbed(object={a}, hands=[{{'fingers': [left, right], 'joint': j, 'open_position': 0.5}}], min_force=0.5)",
     "object_stationary(object={a}, linear_threshold=0.6, angular_threshold=0.6)",
     "object_upright(object={a}, tolerance=1.5)",
 ]
@@ -67,7 +70,7 @@ def item(name: str, rng: np.random.Generator) -> WorldObject:
         return WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), points),))
     kind = list(SHAPES)[int(rng.integers(len(SHAPES)))]
     shape = Shape(kind, frozen(np.array(SHAPES[kind]) * rng.uniform(1, 3)), pose(rng, 0.05))
-    return WorldObject(name, (shape,))
+    return WorldObject(name, (shape,), mass_kg=float(rng.choice([0.0, 0.01, 1.0])))
 
 
 def pose(rng: np.random.Generator, spread_m: float = 0.15) -> Pose:
@@ -78,7 +81,8 @@ def pose(rng: np.random.Generator, spread_m: float = 0.15) -> Pose:
 def scene(seed: int) -> World:
     rng = np.random.default_rng(seed)
     objects = {name: item(name, rng) for name in ITEMS}
-    return shaken(World(1.0, 0, objects, {}, (), 1.0, frames={"robot": pose(rng)}), seed)
+    joints = JointState(1.0, {"j": 0.5 + 0.3 * (seed % 2)})
+    return shaken(World(1.0, 0, objects, {}, (), 1.0, joints, frames={"robot": pose(rng)}), seed)
 
 
 def shaken(world: World, seed: int) -> World:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,9 @@ from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.containment import ObjectInContainer
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from handiwork_core.config.dataclass_loader import ConfigError, parse
-from handiwork_core.contracts.predicate import Finding, Predicate
-from handiwork_core.model.world import World
+from handiwork_core.contracts.predicate import Finding, Predicate, Truth
+from handiwork_core.model.geometry import frozen
+from handiwork_core.model.world import Contact, World
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS
 from support.records.pictured import at, box, world
@@ -120,6 +123,21 @@ def test_the_robot_fills_in_what_is_left_out() -> None:
     assert (
         parse(KINDS["joint_open"], {"joint": "fr3_finger_joint1"}, "x").for_robot(FR3).open_position == 0.04
     )
+
+
+@pytest.mark.parametrize("hand", [0, 1])
+def test_one_hand_of_two_is_enough_for_a_grasp(hand: int) -> None:
+    robot = load_robot(ROBOTS / "lift2")
+    grabbed = parse(KINDS["object_grabbed"], {"object": "a"}, "x").for_robot(robot)
+    assert len(grabbed.hands) == 2
+    squeeze = [
+        Contact("a", finger, frozen((0.0, -side, 0.0)), frozen((0.0, side * 0.02, 0.0)))
+        for finger, side in zip(grabbed.hands[hand].fingers, (1.0, -1.0), strict=True)
+    ]
+    held = world((box("a", 0.04, 0.04, 0.04), HERE), contacts=tuple(squeeze))
+    assert grabbed.evaluate(held).truth is Truth.TRUE
+    assert evaluate(grabbed, Worlds.of([held])).margin == pytest.approx(0.9)
+    assert grabbed.evaluate(replace(held, contacts=tuple(squeeze[:1]))).truth is Truth.FALSE
 
 
 def worlds(n: int = 2) -> dict[str, Poses]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,11 +75,11 @@ class Played:
     def __init__(self, text: str) -> None:
         self.evaluation = Evaluation(max_age_s=1.0)
         self.watch = TaskWatch(read(text), ROBOT, self.evaluation, 0.0)
-        self.t = 0.0
+        self.t, self.objects = 0.0, OBJECTS
 
     def show(self, *args: object, **kwargs: float) -> list[str]:
         self.t += 0.1
-        shown = world(self.t, *args, **kwargs)  # type: ignore[arg-type]
+        shown = replace(world(self.t, *args, **kwargs), objects=self.objects)  # type: ignore[arg-type]
         self.evaluation.begin(shown, self.t)
         return [event.code.name for event in self.watch.update(shown, self.t).events]
 
@@ -96,6 +97,17 @@ def test_a_pick_and_place_earns_a_quarter_for_each_step() -> None:
     assert events == ["CONDITION_GAINED", "TASK_DONE"]
     assert played.watch.run.done
     assert "tidy" in played.watch.message
+
+
+def test_a_tall_object_that_stands_in_a_low_bin_is_put_away_but_one_on_another_over_it_is_not() -> None:
+    played = Played(PUT_AWAY)
+    played.objects = {**OBJECTS, "cube": solid("cube", 0.04, 0.04, 0.3)}
+    standing, lifted, high = (0.5, 0.0, 0.155), (0.5, 0.0, 0.4), (0.5, 0.0, 0.32)
+    scores = []
+    for step in ((ON_TABLE, "cube"), (lifted, "cube"), (lifted,), (high,), (standing,)):
+        played.show(*step)
+        scores.append(played.watch.run.score())
+    assert scores == [0.25, 0.5, 0.75, 0.75, 1.0]
 
 
 def test_what_is_dropped_on_the_way_loses_its_score_and_is_reported() -> None:
@@ -151,6 +163,21 @@ def test_another_object_in_the_hand_is_wrong_and_the_bin_may_be_touched() -> Non
     other = World(5.0, 1, OBJECTS, touching.states, (finger,), 5.0)
     played.evaluation.begin(other, 5.0)
     assert played.watch.update(other, 5.0).events == ()
+
+
+def test_both_fingertips_that_press_a_big_box_down_hold_nothing() -> None:
+    played = Played(PUT_AWAY)
+    pressed = world(5.0, ON_TABLE)
+    tips = [
+        Contact("can", f"fr3/fr3_{side}finger", frozen((0.0, 0.0, -5.0)), frozen((-0.3, y, 0.08)))
+        for side, y in (("left", 0.02), ("right", -0.02))
+    ]
+    pressed = replace(pressed, contacts=tuple(tips))
+    played.evaluation.begin(pressed, 5.0)
+    names = [event.code.name for event in played.watch.update(pressed, 5.0).events]
+    assert names == ["GRIPPER_HIT_OBJECT"]
+    grabbed = Builder(ROBOT).build("object_grabbed", {"object": "can"}).predicate.evaluate(pressed)
+    assert grabbed.truth is Truth.FALSE
 
 
 def test_when_time_jumps_back_the_task_begins_again() -> None:

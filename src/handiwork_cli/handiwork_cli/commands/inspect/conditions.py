@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from handiwork_cli.processes.ros_environment import with_ros_defaults
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 LISTEN_S = 5.0
 """The longest wait for the first table, s; it is latched and published once a second."""
+SILENT_S = 5.0
+"""The time without a table after which the shown one is marked as old, s."""
 
 
 class Newest:
@@ -29,6 +32,7 @@ class Newest:
 
     def __init__(self) -> None:
         self.news = threading.Event()
+        self.received_s = time.monotonic()
         self.table: Conditions | None = None
         self.progress: TaskProgress | None = None
 
@@ -38,7 +42,7 @@ class Newest:
         Args:
             message: The table.
         """
-        self.table = message
+        self.table, self.received_s = message, time.monotonic()
         self.news.set()
 
     def take_progress(self, message: TaskProgress) -> None:
@@ -64,6 +68,10 @@ class Newest:
             return []
         now_s = seconds(self.table.header.stamp)
         found = list(table_lines(self.table.conditions, now_s, width, colour=colour))
+        silence_s = time.monotonic() - self.received_s
+        if silence_s > SILENT_S:
+            text = f"OLD: no table for {silence_s:.0f} s; conditionals_node has ended or does not run"
+            found = [text, *found]
         if self.progress is not None and self.progress.name:
             found += ["", *progress_lines(self.progress)]
         return found
@@ -122,6 +130,6 @@ def _show(newest: Newest, *, live: bool) -> None:
         if not live:
             return
         try:
-            newest.news.wait()
+            newest.news.wait(SILENT_S + 1.0)
         except KeyboardInterrupt:
             return
