@@ -1,4 +1,4 @@
-"""Events in the scenes that ship: what stands there has not left, and what falls to the floor has."""
+"""Events in the scenes that ship: what is there has not left, and what falls to the floor has."""
 
 from __future__ import annotations
 
