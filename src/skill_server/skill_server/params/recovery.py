@@ -70,6 +70,15 @@ def policy_of(params: object) -> tuple[Recovery, int]:
     return Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS
 
 
+def plans_approach(params: object) -> bool:
+    """Return True when the free motion to a candidate is planned before the candidate is taken.
+
+    Args:
+        params: Parameters of a skill, which may have the field ``test_mode``.
+    """
+    return getattr(params, "test_mode", None) == CandidateTest.FORWARD.value
+
+
 def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]:
     """Make the commands that let go of the held objects and retreat along the straight motions that led here.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.model.outcome import BodyPair
@@ -53,7 +53,7 @@ def measured_gripper_joints(
 
 
 def touch_pairs(
-    robot: Robot, arm: ArmSpec, held: Mapping[str, Attachment], touching: frozenset[str]
+    robot: Robot, arm: ArmSpec, held: Collection[str], touching: frozenset[str]
 ) -> frozenset[BodyPair]:
     """Return the pairs of bodies that may touch.
 
@@ -63,7 +63,7 @@ def touch_pairs(
     Args:
         robot: Robot with the gripper.
         arm: Arm with the gripper.
-        held: Held objects.
+        held: Names of the held objects.
         touching: Objects that may be touched.
 
     Returns:

@@ -131,7 +131,7 @@ def test_holds_stand_where_they_apply_and_reach_the_planner() -> None:
         elif command.world_T_ee is not None:
             seen[command.stage] = held
     assert seen == {"transit": before, "descend": after, "retreat": None}
-    descend = next(c for c in commands if c.stage == "descend")
+    descend = next(c for c in commands if c.stage == "descend" and c.world_T_ee is not None)
     assert isinstance(descend.function, CloseGripper)
     assert descend.dwell_s == pytest.approx(0.5)
 

@@ -10,6 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import AwaitObject, Command
 from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.thresholds import BELT_REST_MPS
@@ -22,6 +23,7 @@ from skill_server.motions import arm_motions
 from skill_server.motions.conveyor import PredictedWorld
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
 
 from .pick import Pick
 
@@ -93,8 +95,8 @@ class DynamicPick(Skill[DynamicPickParams]):
                 why.append(failure.outcome.message)
                 continue
             way_s = float(np.linalg.norm(point - state.world_T_object.translation_m)) / speed
-            if _duration(made, context) + READY_S < way_s:
-                return made
+            if _duration(made) + READY_S < way_s:
+                return stage_commands(made, params, context)
         text = f"no place to meet {params.object!r} at {speed:.2f} m/s: {why[-1]}; widen pick_range or slow the belt"
         raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", "pick_range"))
 
@@ -104,7 +106,7 @@ class DynamicPick(Skill[DynamicPickParams]):
 
     def _at(
         self, params: DynamicPickParams, context: Context, world: World, point: Array
-    ) -> tuple[Command, ...]:
+    ) -> tuple[Stage, ...]:
         gripper, state = context.arm_spec.gripper, world.states[params.object]
         assert gripper is not None
         there = Pose.of(point, state.world_T_object.rotation)
@@ -127,15 +129,12 @@ class DynamicPick(Skill[DynamicPickParams]):
             direction_to_obj="",
             fixed_orientation=(),
         )
-        made = Pick().commands(chosen, ahead)
+        made = Pick().chosen_stages(chosen, ahead)
         context.planning_time_s = ahead.planning_time_s
-        descent = next(i for i, command in enumerate(made) if command.stage == "descend")
-        lead_s = (
-            _descent_s(made[descent - 1], made[descent], params, context)
-            + _closing_s(gripper)
-            + params.time_bias
-        )
-        wait = Command("wait", AwaitObject(params.object, point, lead_s, SLOWEST_S))
+        descent = next(i for i, stage in enumerate(made) if stage.name == "descend")
+        down_s = _descent_s(made[descent - 1], made[descent], params, context)
+        lead_s = down_s + _closing_s(gripper) + params.time_bias
+        wait = Stage("wait", functions=(AwaitObject(params.object, point, lead_s, SLOWEST_S),))
         return (*made[:descent], wait, *made[descent:])
 
 
@@ -155,7 +154,7 @@ def _meetings(params: DynamicPickParams, context: Context, world: World) -> list
     return [here + way * along for way in ways if way > 0.0]
 
 
-def _descent_s(before: Command, descent: Command, params: DynamicPickParams, context: Context) -> float:
+def _descent_s(before: Stage, descent: Stage, params: DynamicPickParams, context: Context) -> float:
     """Return the duration of the descent, by a plan of it that is not followed."""
     assert before.q is not None
     assert descent.world_T_ee is not None
@@ -172,8 +171,8 @@ def _closing_s(gripper: GripperSpec) -> float:
     return 0.5 * gripper.max_width_m / 0.2
 
 
-def _duration(commands: Sequence[Command], context: Context) -> float:
+def _duration(stages: Sequence[Stage]) -> float:
     """Return the time until the hand is ready to go down, with the time of the descent."""
-    planned = sum(command.planned.duration_s for command in commands if command.planned is not None)
-    waits = [c.function for c in commands if isinstance(c.function, AwaitObject)]
+    planned = sum(stage.planned.duration_s for stage in stages if stage.planned is not None)
+    waits = [f for stage in stages for f in stage.functions if isinstance(f, AwaitObject)]
     return planned + sum(wait.lead_s for wait in waits)

@@ -17,6 +17,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
 from skill_server.state import gripper_state
 
 from .pick import Pick
@@ -92,8 +93,10 @@ class FailPick(Skill[FailPickParams]):
             direction_to_obj="",
             fixed_orientation=(),
         )
-        made = Pick().commands(missing, context)
-        return tuple(replace(c, function=CloseGripper()) if c.stage in CLOSED_STAGES else c for c in made)
+        closed = (CloseGripper(),)
+        chosen = Pick().chosen_stages(missing, context)
+        made = [replace(s, functions=closed) if s.name in CLOSED_STAGES else s for s in chosen]
+        return stage_commands(made, missing, context)
 
     def is_success(self, params: FailPickParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is neither held nor higher than before."""

@@ -8,14 +8,11 @@ from typing import Any
 from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
-    Command,
     Motion,
     OpenGripper,
-    UpdatePoseCostMetric,
-    UpdateSpecific,
 )
-from handiwork_core.contracts.planning import Candidate, SceneQuery
 from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -24,19 +21,13 @@ from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
-from skill_server.motions.approach_planning import ApproachPlanning, backed_off
-from skill_server.motions.candidate_selection import Choice, Ways, choose
-from skill_server.params.recovery import CandidateTest
+from skill_server.motions.approach_planning import backed_off
 from skill_server.params.simbox_time import seconds
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
-from skill_server.state.scene_query import (
-    gripper_joints,
-    ignored_objects,
-    supports,
-    touch_pairs,
-)
+from skill_server.state.scene_query import supports
 
 __all__ = ["Pick", "PickParams"]
 
@@ -45,7 +36,7 @@ SLIP_M = 0.03
 """The largest motion of the object in the hand between the grasp and the end of the lift."""
 
 
-class Pick(Skill[PickParams]):
+class Pick(StagedSkill[PickParams]):
     """Grasp an object and lift it."""
 
     name = "pick"
@@ -55,23 +46,20 @@ class Pick(Skill[PickParams]):
         """See ``Skill``."""
         return check_pick(params, arm, world)
 
-    def commands(self, params: PickParams, context: Context) -> Sequence[Command]:
-        """Choose a grasp: by score, judged in batches by the planner, the best of the first batch that has any."""
+    def stages(self, params: PickParams, context: Context) -> Sequence[Sequence[Stage]]:
+        """Make the stages of each grasp, the best grasp first."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
         refuse_when_holding(context, world)
         grasps = wanted_grasps(params, context, world, gripper, _opening(params, gripper))
-        lift = float(context.rng.uniform(params.post_grasp_offset_min, params.post_grasp_offset_max))
-        before = [self.pre_grasp(grasp, params, context) for grasp in grasps]
-        stops = [_stops(grasp, pre, params, lift) for grasp, pre in zip(grasps, before, strict=True)]
-        scenes = _scenes(params, context, world, gripper, lift)
-        way = ApproachPlanning(params, APPROACH_SPEED)
-        tested = way if params.test_mode == CandidateTest.FORWARD.value else None
-        scores = [grasp.score for grasp in grasps]
-        ways = Ways(_waypoints(params, lift))
-        choice = choose(stops, scores, scenes, params.allowed_planning_time, context, tested, ways)
-        return _command_list(params, context, world, gripper, choice, lift)
+        lift_m = float(context.rng.uniform(params.post_grasp_offset_min, params.post_grasp_offset_max))
+        # The held object leaves its supports; an open hand goes along the object.
+        leaving = supports(world, params.object) if params.is_closing else frozenset({params.object})
+        return [
+            _stages(grasp, self.pre_grasp(grasp, params, context), params, gripper, lift_m, leaving)
+            for grasp in grasps
+        ]
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -121,70 +109,43 @@ def _opening(params: PickParams, gripper: GripperSpec) -> float:
     return params.gripper_width or gripper.max_width_m
 
 
-def _stops(grasp: Grasp, pre: Pose, params: PickParams, lift_m: float) -> Candidate:
-    """Return the poses before the grasp, at it, lifted, and before it again, as far as the goal asks for them."""
-    pose = grasp.world_T_ee
-    stops = [pre, pose] if params.pre_grasp_offset > 0.0 else [pose]
-    if lift_m > 0.0:
-        stops.append(Pose.of((0.0, 0.0, lift_m)) @ pose)
-    if params.return_to_pregrasp:
-        stops.append(pre)
-    return Candidate(tuple(stops))
-
-
-def _waypoints(params: PickParams, lift_m: float) -> tuple[str, ...]:
-    """Return the names of a candidate's waypoints in messages, in the order of ``_stops``."""
-    names = ["pre-grasp", "grasp"] if params.pre_grasp_offset > 0.0 else ["grasp"]
-    if lift_m > 0.0:
-        names.append("lift")
-    return (*names, "return") if params.return_to_pregrasp else tuple(names)
-
-
-def _scenes(
-    params: PickParams, context: Context, world: World, gripper: GripperSpec, lift_m: float
-) -> tuple[SceneQuery, ...]:
-    """Return the scenes: open and clear of the object; fingers may touch it; then it is in the hand and no obstacle."""
-    ignored = ignored_objects(params.ignore_substring, world)
-    opened = gripper_joints(context.robot, gripper, _opening(params, gripper))
-    pairs = touch_pairs(context.robot, context.arm_spec, context.held, frozenset({params.object}))
-    clear = SceneQuery(ignored, gripper_m=opened)
-    around = SceneQuery(ignored, allowed=pairs, gripper_m=opened)
-    after = SceneQuery(ignored | {params.object}, gripper_m=opened)
-    n_after = (1 if lift_m > 0.0 else 0) + (1 if params.return_to_pregrasp else 0)
-    return (*((clear,) if params.pre_grasp_offset > 0.0 else ()), around, *((after,) * n_after))
-
-
-def _command_list(
-    params: PickParams, context: Context, world: World, gripper: GripperSpec, choice: Choice, lift_m: float
-) -> tuple[Command, ...]:
-    """Return the commands in the SimBox format's order, with ``touching`` where the format ignores the object."""
-    stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
-    opened, target = OpenGripper(_opening(params, gripper)), frozenset({params.object})
-    ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))
-    hold = params.pre_grasp_hold_vec_weight
-    commands = [
-        Command("open", UpdatePoseCostMetric(None)),
-        Command("open", ignored),
-        Command("open", opened),
-    ]
-    first = Command("approach", opened, *stops.pop(0), speed=APPROACH_SPEED, planned=choice.planned)
-    if params.pre_grasp_offset > 0.0:
-        commands += [first, *([Command("approach", UpdatePoseCostMetric(hold))] if hold else [])]
-        commands.append(Command("descend", opened, *stops.pop(0), Motion.STRAIGHT, target, speed=0.5))
-    else:
-        commands.append(Command("descend", opened, first.world_T_ee, first.q, Motion.FREE, target, 0.0, 0.5))
+def _stages(
+    grasp: Grasp,
+    pre: Pose,
+    params: PickParams,
+    gripper: GripperSpec,
+    lift_m: float,
+    leaving: frozenset[str],
+) -> tuple[Stage, ...]:
+    """Return the stages of one grasp, as far as the goal asks for them."""
+    at, target, opened = grasp.world_T_ee, frozenset({params.object}), OpenGripper(_opening(params, gripper))
     hand = CloseGripper() if params.is_closing else opened
-    commands += [
-        Command("grasp", hand, dwell_s=seconds(params.gripper_change_steps)),
-        Command("grasp", ignored),
-        *([Command("grasp", AttachObject(params.object))] if params.is_closing else []),
-        *([Command("grasp", UpdatePoseCostMetric(None))] if hold else []),
+    made = [Stage("open", functions=(opened,))]
+    motion, hold = Motion.FREE, None
+    if params.pre_grasp_offset > 0.0:
+        motion, hold = Motion.STRAIGHT, params.pre_grasp_hold_vec_weight or None
+        made.append(Stage("approach", pre, functions=(opened,), speed=APPROACH_SPEED, waypoint="pre-grasp"))
+    attach = (AttachObject(params.object),) if params.is_closing else ()
+    made += [
+        Stage(
+            "descend",
+            at,
+            motion,
+            (opened,),
+            target,
+            hold_vec_weight=hold,
+            speed=0.5,
+            waypoint="grasp",
+            cost=grasp.score,
+        ),
+        Stage("grasp", functions=(hand, *attach), dwell_s=seconds(params.gripper_change_steps)),
     ]
-    touched = supports(world, params.object) if params.is_closing else target
-    for stage, wanted in (("lift", lift_m > 0.0), ("return", params.return_to_pregrasp)):
-        if wanted:
-            commands.append(Command(stage, hand, *stops.pop(0), Motion.STRAIGHT, touched, speed=0.5))
-    return tuple(commands)
+    if lift_m > 0.0:
+        lifted = Pose.of((0.0, 0.0, lift_m)) @ at
+        made.append(Stage("lift", lifted, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
+    if params.return_to_pregrasp:
+        made.append(Stage("return", pre, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
+    return tuple(made)
 
 
 def _slip(params: PickParams, after: World, context: Context) -> Outcome:

@@ -17,20 +17,18 @@ from handiwork_core.contracts.commands import (
     DetachObject,
     Motion,
     OpenGripper,
-    UpdatePoseCostMetric,
-    UpdateSpecific,
 )
-from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning, backed_off
-from skill_server.motions.candidate_selection import Choice, Ways, choose
+from skill_server.motions.approach_planning import backed_off
 from skill_server.params import checks
-from skill_server.params.recovery import CandidateTest
+from skill_server.params.recovery import plans_approach
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.candidates import releases, setting_of
 from skill_server.placing.checks import check_goal, check_numbers
@@ -38,21 +36,15 @@ from skill_server.placing.lowering import lowered
 from skill_server.placing.params import PlaceParams
 from skill_server.placing.release_points import Held, retreat_pose
 from skill_server.placing.success import judge
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
 from skill_server.state import gripper_state
-from skill_server.state.scene_query import (
-    gripper_joints,
-    ignored_objects,
-    measured_gripper_joints,
-    touch_pairs,
-)
 
 from .pick import Pick, PickParams
 
 __all__ = ["Place", "PlaceParams"]
 
 N_CANDIDATES = 64
-WAYPOINTS = ("pre-place", "place", "retreat")
-"""The names of a candidate's waypoints in messages."""
 RETREAT_M = 0.1
 """The default retreat after the release, back along the axis by which the gripper approaches."""
 RELEASE_OPENING_M = 0.03
@@ -72,24 +64,21 @@ class Place(Skill[PlaceParams]):
         return checks.all_faults((check_goal(params, arm, world), check_numbers(params)))
 
     def commands(self, params: PlaceParams, context: Context) -> Sequence[Command]:
-        """Sample release poses in random order of place, the present heading first.
-
-        The planner judges them in batches.
-        """
+        """Sample release poses in random order of place, the present heading first, and choose among their stages."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
         held = _held(params, context, world)
         poses, unsupported = _place_poses(params, context, world, held)
-        candidates = [_waypoints(pre, place, params, gripper) for pre, place in poses]
-        scores = [0.01 * i for i in range(len(candidates))]
-        scenes = _scenes(params, context, world, held.object, gripper)
-        way = ApproachPlanning(params, CARRY_SPEED, params.pre_place_hold_vec_weight or None)
-        tested = way if params.test_mode == CandidateTest.FORWARD.value else None
+        opened = OpenGripper(_release_width(world, gripper))
+        sequences = [
+            _stages(pre, place, params, gripper, opened, held.object, 0.01 * i)
+            for i, (pre, place) in enumerate(poses)
+        ]
         removed = {"without support": unsupported} if unsupported else {}
-        ways = Ways(WAYPOINTS, removed)
-        choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, tested, ways)
-        return _command_list(params, context, world, gripper, held.object, choice)
+        is_planned = plans_approach(params)
+        chosen = choose_stages(sequences, params, context, plans_approach=is_planned, removed=removed)
+        return stage_commands(chosen, params, context)
 
     def is_success(self, params: PlaceParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object was released, is at rest, and is at the place that ``success_mode`` asks for."""
@@ -136,12 +125,49 @@ def _place_poses(
     return [made.poses(i) for i in range(len(made.at))], unsupported
 
 
-def _waypoints(pre: Pose, place: Pose, params: PlaceParams, gripper: GripperSpec) -> Candidate:
+def _stages(
+    pre: Pose,
+    place: Pose,
+    params: PlaceParams,
+    gripper: GripperSpec,
+    opened: OpenGripper,
+    name: str,
+    cost: float,
+) -> tuple[Stage, ...]:
+    """Return the stages of one release; the hand leaves the object, as it is where it was let go."""
+    closed, released = (CloseGripper(),), seconds(params.gripper_change_steps)
+    before, after = params.pre_place_hold_vec_weight or None, params.post_place_hold_vec_weight or None
+    made = (
+        Stage(
+            "transit",
+            pre,
+            functions=closed,
+            hold_vec_weight=before,
+            speed=CARRY_SPEED,
+            waypoint="pre-place",
+            cost=cost,
+        ),
+        Stage(
+            "descend",
+            place,
+            Motion.STRAIGHT,
+            closed,
+            hold_vec_weight=after,
+            speed=0.5,
+            dwell_s=seconds(params.hesitate_steps),
+            waypoint="place",
+        ),
+        Stage("release", functions=(opened, DetachObject(name)), dwell_s=released),
+    )
     if not params.retreats:
-        return Candidate((pre, place))
-    if not params.post_place_vector:
-        return Candidate((pre, place, backed_off(place, gripper, RETREAT_M)))
-    return Candidate((pre, place, retreat_pose(place, np.array(params.post_place_vector))))
+        return made
+    away = backed_off(place, gripper, RETREAT_M)
+    if params.post_place_vector:
+        away = retreat_pose(place, np.array(params.post_place_vector))
+    return (
+        *made,
+        Stage("retreat", away, Motion.STRAIGHT, (opened,), leaving=frozenset({name}), speed=0.5),
+    )
 
 
 def _release_width(world: World, gripper: GripperSpec) -> float:
@@ -149,51 +175,3 @@ def _release_width(world: World, gripper: GripperSpec) -> float:
     return (
         gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + RELEASE_OPENING_M))
     )
-
-
-def _scenes(
-    params: PlaceParams, context: Context, world: World, name: str, gripper: GripperSpec
-) -> tuple[SceneQuery, ...]:
-    """Return the scenes: the object in the hand on the way and at the release; then it is out of the open hand."""
-    ignored = ignored_objects(params.ignore_substring, world)
-    carried = SceneQuery(
-        ignored,
-        tuple(context.held.values()),
-        touch_pairs(context.robot, context.arm_spec, context.held, frozenset()),
-        measured_gripper_joints(world, context.robot, gripper),
-    )
-    if not params.retreats:
-        return (carried, carried)
-    opened = gripper_joints(context.robot, gripper, _release_width(world, gripper))
-    return (carried, carried, SceneQuery(ignored | {name}, gripper_m=opened))
-
-
-def _command_list(
-    params: PlaceParams, context: Context, world: World, gripper: GripperSpec, name: str, choice: Choice
-) -> tuple[Command, ...]:
-    """Return the commands in the SimBox format's order.
-
-    ``touching`` is set where the format ignores the object on the retreat.
-    """
-    poses, q = choice.candidate.world_T_ee, choice.q
-    ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))
-    opened = OpenGripper(_release_width(world, gripper))
-    before = UpdatePoseCostMetric(params.pre_place_hold_vec_weight or None)
-    after = UpdatePoseCostMetric(params.post_place_hold_vec_weight or None)
-    wait = seconds(params.hesitate_steps)
-    commands = [
-        Command("transit", UpdatePoseCostMetric(None)),
-        Command("transit", ignored),
-        *([Command("transit", before)] if params.pre_place_hold_vec_weight else []),
-        Command("transit", CloseGripper(), poses[0], q[0], speed=CARRY_SPEED, planned=choice.planned),
-        *([Command("transit", after)] if before.hold_vec_weight or after.hold_vec_weight else []),
-        Command("descend", CloseGripper(), poses[1], q[1], Motion.STRAIGHT, dwell_s=wait, speed=0.5),
-        Command("release", opened, dwell_s=seconds(params.gripper_change_steps)),
-        Command("release", DetachObject(name)),
-        Command("release", ignored),
-    ]
-    if len(poses) > 2:
-        commands.append(Command("release", UpdatePoseCostMetric(None)))
-        touched = frozenset({name})
-        commands.append(Command("retreat", opened, poses[2], q[2], Motion.STRAIGHT, touched, speed=0.5))
-    return tuple(commands)
