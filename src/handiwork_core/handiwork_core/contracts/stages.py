@@ -34,6 +34,7 @@ class Stage:
         dwell_s: Wait after the motion and the first function, s.
         waypoint: Name of the waypoint in messages; empty: that of the stage.
         cost: Cost of the waypoint. A sequence of stages with a lower sum is preferred.
+        holds_m: Distance between the pads that a closing hand is expected to stop at, m; None: not known.
         q: Configuration (dof,) of the waypoint, rad or m. ``choose_stages`` fills it in for poses.
         planned: A motion to ``q``, which ``choose_stages`` fills in where it planned one.
     """
@@ -50,6 +51,7 @@ class Stage:
     dwell_s: float = 0.0
     waypoint: str = ""
     cost: float = 0.0
+    holds_m: float | None = None
     q: Array | None = None
     planned: Trajectory | None = None
 

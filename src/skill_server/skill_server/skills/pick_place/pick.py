@@ -17,12 +17,15 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.scene.bounds import world_aabb
 from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
 from skill_server.params.simbox_time import seconds
+from skill_server.placing.look_ahead import LookAhead
+from skill_server.stages.selection import StagesTest
 from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 from skill_server.state.held_object import refuse_when_holding
@@ -57,9 +60,23 @@ class Pick(StagedSkill[PickParams]):
         # The held object leaves its supports; an open hand goes along the object.
         leaving = supports(world, params.object) if params.is_closing else frozenset({params.object})
         return [
-            _stages(grasp, self.pre_grasp(grasp, params, context), params, gripper, lift_m, leaving)
+            _stages(
+                grasp,
+                self.pre_grasp(grasp, params, context),
+                params,
+                gripper,
+                lift_m,
+                leaving,
+                _width_m(grasp, params, world, gripper),
+            )
             for grasp in grasps
         ]
+
+    def test(self, params: PickParams, context: Context) -> StagesTest | None:
+        """Return the look-ahead to ``next_place``; None without one."""
+        if params.next_place is None:
+            return None
+        return LookAhead(params.next_place, params.object, context, params.allowed_planning_time).refusal
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -109,6 +126,16 @@ def _opening(params: PickParams, gripper: GripperSpec) -> float:
     return params.gripper_width or gripper.max_width_m
 
 
+def _width_m(grasp: Grasp, params: PickParams, world: World, gripper: GripperSpec) -> float:
+    """Return the distance between the pads on the object; for poses that are given, the object's width at most."""
+    opening = _opening(params, gripper)
+    if grasp.width_m > 0.0 or gripper.suction is not None:
+        return grasp.width_m
+    ee_T_object = grasp.world_T_ee.inverse() @ world.states[params.object].world_T_object
+    low, high = world_aabb(world.objects[params.object], ee_T_object)
+    return float(min(opening, (high - low)[gripper.closing_axis]))
+
+
 def _stages(
     grasp: Grasp,
     pre: Pose,
@@ -116,6 +143,7 @@ def _stages(
     gripper: GripperSpec,
     lift_m: float,
     leaving: frozenset[str],
+    holds_m: float,
 ) -> tuple[Stage, ...]:
     """Return the stages of one grasp, as far as the goal asks for them."""
     at, target, opened = grasp.world_T_ee, frozenset({params.object}), OpenGripper(_opening(params, gripper))
@@ -138,7 +166,12 @@ def _stages(
             waypoint="grasp",
             cost=grasp.score,
         ),
-        Stage("grasp", functions=(hand, *attach), dwell_s=seconds(params.gripper_change_steps)),
+        Stage(
+            "grasp",
+            functions=(hand, *attach),
+            dwell_s=seconds(params.gripper_change_steps),
+            holds_m=holds_m,
+        ),
     ]
     if lift_m > 0.0:
         lifted = Pose.of((0.0, 0.0, lift_m)) @ at
