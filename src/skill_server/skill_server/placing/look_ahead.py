@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Candidate, CandidatesResult
+from handiwork_core.contracts.planning import Candidate, CandidatesResult, CandidateVerdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
@@ -22,15 +22,17 @@ from skill_server.state.gripper_state import arm_q
 from .params import PlaceParams
 from .place_stages import PlaceStages, place_stages
 
-AT_ONCE = 8
-"""Releases that the planner judges in one request; the first feasible one suffices."""
+AT_FIRST = 8
+"""Releases that the planner judges first: they often suffice, and each request costs time of its own."""
+ENOUGH = 4
+"""Feasible releases with which a grasp is taken at once: with fewer, a small slip in the hand may leave none."""
 
 
 class LookAhead:
     """The place that follows a grasp, and how much time is left to look at it.
 
-    The releases are sampled and judged as Place itself does it. The random choices are the same for each grasp, so that
-    all grasps are judged by the same releases of the object wherever the place does not depend on the hand.
+    The releases are sampled and judged as Place itself does it, with the seed that the place will have. So all grasps
+    are judged by the same releases of the object, wherever these do not depend on the hand, and Place finds them again.
     """
 
     def __init__(
@@ -53,6 +55,15 @@ class LookAhead:
         self._params, self._object, self._context = params, object_name, context
         self._budget_s, self._steady = budget_s, steady
         self._until_s = steady() + budget_s
+        self._enough, self._found = ENOUGH, dict[bytes, Outcome | int]()
+
+    def makes_do(self) -> bool:
+        """Accept a single feasible release from now on; return True if this changes the answer for a grasp.
+
+        To be called after all grasps were refused.
+        """
+        was, self._enough = self._enough, 1
+        return was > 1 and any(type(found) is int for found in self._found.values())
 
     def refusal(self, stages: tuple[Stage, ...]) -> Outcome:
         """Return why the object cannot be placed after stages that grasp it.
@@ -61,17 +72,30 @@ class LookAhead:
             stages: Stages of one grasp, each pose with its configuration.
 
         Returns:
-            OK if the planner finds at least one release feasible; else NO_CANDIDATE, or PLAN_BUDGET for a grasp that no
-            time was left for. The message is a cause that can be counted.
+            OK if the planner finds ``ENOUGH`` releases feasible, or after ``makes_do`` one; else NO_CANDIDATE, or
+            PLAN_BUDGET for a grasp that no time was left for. The message is a cause that can be counted.
 
         Raises:
             StepFailed: The planner failed, or the place contradicts itself.
             Stopped: The token was set.
         """
+        key = b"".join(stage.q.tobytes() for stage in stages if stage.q is not None)
+        if key not in self._found:
+            self._found[key] = self._looked(stages)
+        found = self._found[key]
+        if not isinstance(found, int):
+            return found
+        if found >= self._enough:
+            return OK
+        return _unreachable(f"only {found} of its releases can be done", None)
+
+    def _looked(self, stages: tuple[Stage, ...]) -> Outcome | int:
+        """Return the number of feasible releases, up to ``ENOUGH``; or why there is none."""
         if self._left_s() <= 0.0:
             return self._late()
-        rng = np.random.default_rng(self._context.seed & (2**64 - 1))
-        ahead = replace(context_after(stages, self._context), rng=rng, planning_time_s=0.0)
+        seed = self._params.seed
+        rng = np.random.default_rng(seed & (2**64 - 1))
+        ahead = replace(context_after(stages, self._context), rng=rng, seed=seed, planning_time_s=0.0)
         try:
             found = place_stages(self._params, ahead, ahead.held[self._object])
             return self._judged(found, ahead)
@@ -82,27 +106,30 @@ class LookAhead:
         finally:
             self._context.planning_time_s += ahead.planning_time_s
 
-    def _judged(self, found: PlaceStages, ahead: Context) -> Outcome:
+    def _judged(self, found: PlaceStages, ahead: Context) -> Outcome | int:
         posed = [stage for stage in found.sequences[0] if stage.world_T_ee is not None]
         world = ahead.world.snapshot()
         scenes = stage_scenes(found.sequences[0], self._params, ahead, world)
         ways, start_q = Ways(tuple(stage.label for stage in posed)), arm_q(world, ahead.arm_spec)
-        causes, blocking = Counter[str](), dict[str, BodyPair | None]()
-        for first in range(0, len(found.sequences), AT_ONCE):
+        causes, blocking, good = Counter[str](), dict[str, BodyPair | None](), 0
+        candidates = tuple(_candidate(one) for one in found.sequences)
+        for batch in filter(None, (candidates[:AT_FIRST], candidates[AT_FIRST:])):
             if (left_s := self._left_s()) <= 0.0:
                 return self._late()
-            batch = tuple(_candidate(one) for one in found.sequences[first : first + AT_ONCE])
             result = judge_candidates(ahead, start_q, batch, scenes, left_s)
             if result.code is Code.PLAN_BUDGET:
                 return self._late()
-            if any(verdict.code is Code.OK for verdict in _verdicts(result).verdicts):
-                return OK
-            for verdict in result.verdicts:
+            for verdict in _verdicts(result):
+                if verdict.code is Code.OK:
+                    good += 1
+                    continue
                 cause = cause_of(verdict, ways)
                 causes[cause] += 1
                 blocking[cause] = verdict.blocking
-        [(most, _)] = causes.most_common(1)
-        return _unreachable(most, blocking[most])
+            if good >= ENOUGH:
+                break
+        most = next((cause for cause, _ in causes.most_common(1)), "")
+        return good or _unreachable(most, blocking[most])
 
     def _left_s(self) -> float:
         return self._until_s - self._steady()
@@ -116,9 +143,9 @@ def _candidate(stages: Sequence[Stage]) -> Candidate:
     return Candidate(tuple(stage.world_T_ee for stage in stages if stage.world_T_ee is not None))
 
 
-def _verdicts(result: CandidatesResult) -> CandidatesResult:
+def _verdicts(result: CandidatesResult) -> tuple[CandidateVerdict, ...]:
     if result.code is Code.OK:
-        return result
+        return result.verdicts
     text = result.message or "the planner refused the releases of the next place"
     raise StepFailed(Outcome(result.code, text, "select", "next_place"))
 

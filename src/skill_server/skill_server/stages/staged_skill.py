@@ -13,7 +13,7 @@ from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import plans_approach
 
 from .commands import stage_commands
-from .selection import StagesTest, choose_stages
+from .selection import choose_stages
 
 P = TypeVar("P", bound=RunParams)
 
@@ -36,15 +36,6 @@ class StagedSkill(Skill[P]):
             StepFailed: Nothing can be done; the outcome names the constraint that removed the last alternative.
         """
 
-    def test(self, params: P, context: Context) -> StagesTest | None:
-        """Return a further condition for alternatives that the planner finds feasible; None for none, the default.
-
-        Args:
-            params: The goal's parameters.
-            context: The ports and state of the run.
-        """
-        return None
-
     def chosen_stages(self, params: P, context: Context) -> tuple[Stage, ...]:
         """Return the stages of the best alternative that is feasible, with their configurations. Moves nothing.
 
@@ -59,8 +50,7 @@ class StagedSkill(Skill[P]):
             Stopped: The token was set.
         """
         sequences = self.stages(params, context)
-        is_planned, test = plans_approach(params), self.test(params, context)
-        return choose_stages(sequences, params, context, plans_approach=is_planned, test=test)
+        return choose_stages(sequences, params, context, plans_approach=plans_approach(params))
 
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """See ``Skill``; the commands follow from the chosen stages."""

@@ -11,7 +11,7 @@ from handiwork_core.contracts.commands import (
     Motion,
     OpenGripper,
 )
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import Stage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -23,9 +23,10 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
+from skill_server.params.recovery import plans_approach
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.look_ahead import LookAhead
-from skill_server.stages.selection import StagesTest
+from skill_server.stages.selection import choose_stages
 from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 from skill_server.state.held_object import refuse_when_holding
@@ -72,11 +73,18 @@ class Pick(StagedSkill[PickParams]):
             for grasp in grasps
         ]
 
-    def test(self, params: PickParams, context: Context) -> StagesTest | None:
-        """Return the look-ahead to ``next_place``; None without one."""
+    def chosen_stages(self, params: PickParams, context: Context) -> tuple[Stage, ...]:
+        """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
         if params.next_place is None:
-            return None
-        return LookAhead(params.next_place, params.object, context, params.allowed_planning_time).refusal
+            return super().chosen_stages(params, context)
+        sequences, is_planned = self.stages(params, context), plans_approach(params)
+        ahead = LookAhead(params.next_place, params.object, context, params.allowed_planning_time)
+        try:
+            return choose_stages(sequences, params, context, plans_approach=is_planned, test=ahead.refusal)
+        except StepFailed as failure:
+            if failure.outcome.code is not Code.NO_CANDIDATE or not ahead.makes_do():
+                raise
+        return choose_stages(sequences, params, context, plans_approach=is_planned, test=ahead.refusal)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
