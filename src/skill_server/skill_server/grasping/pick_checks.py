@@ -52,7 +52,11 @@ def _next_place(params: PickParams, arm: ArmSpec, world: World) -> tuple[Outcome
     if place is None:
         return ()
     found = [*check_goal(place, arm, world).all, *check_numbers(place).all]
-    inner = [replace(one, field_name=f"next_place.{one.field_name}") for one in found if not one.ok]
+    inner = [
+        replace(one, field_name=f"next_place.{one.field_name}", message=f"in next_place, {one.message}")
+        for one in found
+        if not one.ok
+    ]
     if place.object not in ("", params.object):
         text = f"object of next_place is {place.object!r} where pick takes {params.object!r}; leave it out"
         inner.append(checks.fault(Code.CONTRADICTION, "next_place.object", text))

@@ -115,10 +115,10 @@ class LookAhead:
         candidates = tuple(_candidate(one) for one in found.sequences)
         for batch in filter(None, (candidates[:AT_FIRST], candidates[AT_FIRST:])):
             if (left_s := self._left_s()) <= 0.0:
-                return self._late()
+                return good or self._late()
             result = judge_candidates(ahead, start_q, batch, scenes, left_s)
             if result.code is Code.PLAN_BUDGET:
-                return self._late()
+                return good or self._late()
             for verdict in _verdicts(result):
                 if verdict.code is Code.OK:
                     good += 1
@@ -128,7 +128,9 @@ class LookAhead:
                 blocking[cause] = verdict.blocking
             if good >= ENOUGH:
                 break
-        most = next((cause for cause, _ in causes.most_common(1)), "")
+        if not causes:
+            return ENOUGH  # a goal with few place_poses, which all can be done
+        most = max(causes, key=causes.__getitem__)
         return good or _unreachable(most, blocking[most])
 
     def _left_s(self) -> float:

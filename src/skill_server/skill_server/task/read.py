@@ -28,6 +28,7 @@ from skill_server.params.simbox_defaults import with_format_defaults
 from skill_server.params.validation import in_words, judged_parameters
 
 from .file_format import is_simbox
+from .looking_ahead import looking_ahead
 from .model import Entry, Task, TaskStep, derived_seed
 from .robots import RobotReading
 
@@ -118,7 +119,7 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
         steps = _groups(body.get("skills"), f"{prefix}skills", reading)
     if reading.faults:
         raise ConfigError(source, reading.faults)
-    return Task(name, reading.seed, steps, tuple(reading.notes), reading.site.robot)
+    return Task(name, reading.seed, looking_ahead(steps), tuple(reading.notes), reading.site.robot)
 
 
 def _robots(entries: object, path: str, reading: _Reading) -> None:

@@ -75,7 +75,7 @@ class Pick(StagedSkill[PickParams]):
 
     def chosen_stages(self, params: PickParams, context: Context) -> tuple[Stage, ...]:
         """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
-        if params.next_place is None:
+        if params.next_place is None or not params.is_closing:
             return super().chosen_stages(params, context)
         sequences, is_planned = self.stages(params, context), plans_approach(params)
         ahead = LookAhead(params.next_place, params.object, context, params.allowed_planning_time)

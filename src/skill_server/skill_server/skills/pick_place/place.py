@@ -54,12 +54,13 @@ class Place(Skill[PlaceParams]):
         return judge(params, params.object or context.released, after, context)
 
     def recovery_skills(self, params: PlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
-        """Return a Pick of the lost object; None when none is lost."""
+        """Return a Pick of the lost object that looks ahead to this place; None when none is lost."""
         if not lost:
             return None
         again = PickParams(
             object=lost,
             arm=params.arm,
+            next_place=params,
             ignore_substring=params.ignore_substring,
             max_velocity_scaling_factor=params.max_velocity_scaling_factor,
             max_acceleration_scaling_factor=params.max_acceleration_scaling_factor,
