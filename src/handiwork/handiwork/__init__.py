@@ -32,6 +32,7 @@ _HOMES = {
     "handiwork_core.robot_files.loader": "load_robot",
     "handiwork_core.contracts.skill": "Context Progress Skill StepFailed",
     "handiwork_core.contracts.skill_params": "SkillParams file_field",
+    "handiwork_core.contracts.stages": "SkillStage",
     "handiwork_core.model.trajectory": "Trajectory",
     "handiwork_core.model.world": "Contact JointState ObjectState Shape ShapeKind World WorldObject",
     "handiwork_ros.clients.async_skill_client": "AsyncSkillClient",
@@ -48,6 +49,9 @@ _HOMES = {
     "skill_server.params": "checks",
     "skill_server.motions.candidate_selection": "choose",
     "skill_server.execution.run": "run_skill",
+    "skill_server.stages.commands": "stage_commands",
+    "skill_server.stages.selection": "choose_stages",
+    "skill_server.stages.staged_skill": "StagedSkill",
     "handiwork_core.contracts.arrival": "ee_pose",
     "skill_server.state.scene_query": "ignored_objects scene_for",
 }

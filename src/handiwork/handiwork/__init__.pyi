@@ -101,3 +101,7 @@ from skill_server.state.scene_query import ignored_objects as ignored_objects
 from skill_server.state.scene_query import scene_for as scene_for
 
 __all__: list[str]
+from handiwork_core.contracts.stages import SkillStage as SkillStage
+from skill_server.stages.commands import stage_commands as stage_commands
+from skill_server.stages.selection import choose_stages as choose_stages
+from skill_server.stages.staged_skill import StagedSkill as StagedSkill

@@ -14,7 +14,7 @@ from .commands import Function, Motion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+class SkillStage:
     """One part of a skill: go to a waypoint, do the functions there in order, wait.
 
     What the functions do counts for the stages behind: an opened gripper is open, and an attached object moves with the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from handiwork_core.contracts.commands import (
     AttachObject,
@@ -13,8 +14,6 @@ from handiwork_core.contracts.commands import (
     ExpectJoint,
     Motion,
     OpenGripper,
-    UpdatePoseCostMetric,
-    UpdateSpecific,
 )
 from handiwork_core.contracts.planning import (
     Attachment,
@@ -23,17 +22,18 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.model.geometry import Pose
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning, backed_off
-from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.motions.approach_planning import backed_off
 from skill_server.motions.planner_requests import judge_candidates
 from skill_server.params import checks
 from skill_server.params.simbox_checks import steps
 from skill_server.params.simbox_time import seconds
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
 from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
 from skill_server.state.scene_query import (
@@ -142,10 +142,8 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
     refuse_when_holding(context, world)
     part = part_of(params.object, world)
     if abs(goal - part.position) < 0.5 * params.tolerance * part.joint.range:
-        return (Command("look", arm_motions.neutral(params, context, world)),)
-    way = _Way(part, goal, params, context, world)
-    choice, grasp = way.chosen()
-    return way.commands(choice, grasp)
+        return stage_commands((SkillStage("look"),), params, context)
+    return stage_commands(_Way(part, goal, params, context, world).chosen(), params, context)
 
 
 def settled(params: PartParams, part: PartState, world: World, context: Context) -> Outcome:
@@ -175,88 +173,62 @@ class _Way:
         assert gripper is not None
         self._part, self._params, self._context, self._gripper = part, params, context, gripper
         self._positions = positions_to(part, goal, gripper.tcp_offset_m)
-        self._opened = gripper_joints(context.robot, gripper, gripper.max_width_m)
-        self._ignored = ignored_objects(params.ignore_substring, world) | _inside(part.name, world)
+        self._ignored = _inside(part.name, world)
         self._beside = frozenset({part.joint.body}) | supports(world, part.name)
+        self._always = ignored_objects(params.ignore_substring, world) | self._ignored
 
-    def chosen(self) -> tuple[Choice, HandleGrasp]:
-        """Return the best grasp whose whole path is free, with the part in the hand."""
+    def chosen(self) -> tuple[SkillStage, ...]:
+        """Return the stages of the best grasp whose whole path is free, with the part in the hand."""
         grasps = grasps_of(self._part.handle, self._gripper, self._params.max_tilt_deg)
-        candidates = [Candidate(self._stops(grasp)) for grasp in grasps]
-        scores = [grasp.score for grasp in grasps]
-        free_way, budget_s = (
-            ApproachPlanning(self._params, APPROACH_SPEED),
-            self._params.allowed_planning_time,
-        )
+        sequences = [self._stages(grasp) for grasp in grasps]
         for _ in range(ATTEMPTS):
-            choice = choose(candidates, scores, self._scenes(), budget_s, self._context, free_way)
-            grasp = grasps[candidates.index(choice.candidate)]
-            if (found := self._swept(choice, grasp)).ok:
-                return choice, grasp
-            self._context.refused.append(choice.q[0])
+            stages = choose_stages(sequences, self._params, self._context, plans_approach=True)
+            if (found := self._swept(stages)).ok:
+                return stages
+            first = next(stage.q for stage in stages if stage.q is not None)
+            self._context.refused.append(first)
         raise StepFailed(found)
 
-    def commands(self, choice: Choice, grasp: HandleGrasp) -> tuple[Command, ...]:
-        """Return the commands: grasp, move piece by piece, let go."""
-        part, opened = self._part, OpenGripper()
-        stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
-        touching = frozenset({part.name})
+    def _stages(self, grasp: HandleGrasp) -> tuple[SkillStage, ...]:
+        """Return the stages of one grasp: grasp, move piece by piece, let go."""
+        part, params, opened, inside = self._part, self._params, OpenGripper(), self._ignored
+        at, *pieces = (
+            part.world_T_part(position) @ grasp.part_T_ee for position in (part.position, *self._positions)
+        )
+        before, touching = backed_off(at, self._gripper, params.pre_grasp_offset), frozenset({part.name})
+        pause_s, lag = seconds(params.gripper_change_steps), params.max_lag * part.joint.range
+        straight = partial(SkillStage, motion=Motion.STRAIGHT, ignored=inside, speed=MOTION_SPEED)
         made = [
-            Command("open", UpdatePoseCostMetric(None)),
-            Command("open", UpdateSpecific(self._ignored)),
-            Command("open", opened),
-            Command("approach", opened, *stops.pop(0), speed=APPROACH_SPEED, planned=choice.planned),
-            Command("reach", opened, *stops.pop(0), Motion.STRAIGHT, touching, speed=MOTION_SPEED),
-            Command("grasp", CloseGripper(), dwell_s=seconds(self._params.gripper_change_steps)),
-            Command("grasp", AttachObject(part.name)),
+            SkillStage("open", functions=(opened,)),
+            SkillStage("approach", before, ignored=inside, speed=APPROACH_SPEED, cost=grasp.score),
+            straight("reach", at, touching=touching),
+            SkillStage("grasp", functions=(CloseGripper(), AttachObject(part.name)), dwell_s=pause_s),
         ]
-        lag = self._params.max_lag * part.joint.range
-        for position in self._positions:
+        for position, pose in zip(self._positions, pieces, strict=True):
             followed = ExpectJoint(part.name, position, lag)
-            made.append(
-                Command("move", followed, *stops.pop(0), Motion.STRAIGHT, self._beside, speed=MOTION_SPEED)
-            )
-        if self._params.release:
-            made += [
-                Command("release", opened, dwell_s=seconds(self._params.gripper_change_steps)),
-                Command("release", DetachObject(part.name)),
-            ]
-            made += [
-                Command("retreat", opened, *stop, Motion.STRAIGHT, touching, speed=MOTION_SPEED)
-                for stop in stops
-            ]
+            made.append(straight("move", pose, functions=(followed,), touching=self._beside))
+        if params.release:
+            let_go = (opened, DetachObject(part.name))
+            made.append(SkillStage("release", functions=let_go, dwell_s=pause_s))
+        if params.release and params.retreat > 0.0:
+            away = backed_off((at, *pieces)[-1], self._gripper, params.retreat)
+            made.append(straight("retreat", away, leaving=touching))
         return tuple(made)
 
-    def _stops(self, grasp: HandleGrasp) -> tuple[Pose, ...]:
-        part, params = self._part, self._params
-        at = [part.world_T_part(position) @ grasp.part_T_ee for position in (part.position, *self._positions)]
-        stops = [backed_off(at[0], self._gripper, params.pre_grasp_offset), *at]
-        if params.release and params.retreat > 0.0:
-            stops.append(backed_off(at[-1], self._gripper, params.retreat))
-        return tuple(stops)
-
-    def _scenes(self) -> tuple[SceneQuery, ...]:
-        """Return the scenes: clear of the part; around its handle; then it moves along and is no obstacle."""
-        context, name = self._context, self._part.name
-        pairs = touch_pairs(context.robot, context.arm_spec, {}, frozenset({name}))
-        clear = SceneQuery(self._ignored, gripper_m=self._opened)
-        around = SceneQuery(self._ignored, allowed=pairs, gripper_m=self._opened)
-        after = SceneQuery(self._ignored | {name}, gripper_m=self._opened)
-        return (clear, around, *((after,) * (len(self._positions) + self._retreats)))
-
-    @property
-    def _retreats(self) -> int:
-        return 1 if self._params.release and self._params.retreat > 0.0 else 0
-
-    def _swept(self, choice: Choice, grasp: HandleGrasp) -> Outcome:
+    def _swept(self, stages: Sequence[SkillStage]) -> Outcome:
         """Check whether the part itself, moving with the hand, keeps clear of arm and world."""
         context, name = self._context, self._part.name
-        held = {name: Attachment(name, context.arm_spec.ee_link, grasp.part_T_ee.inverse())}
+        at, *pieces = (stage for stage in stages if stage.name in ("reach", "move"))
+        assert at.world_T_ee is not None
+        assert at.q is not None
+        ee_T_part = at.world_T_ee.inverse() @ self._part.world_T_part(self._part.position)
+        held = {name: Attachment(name, context.arm_spec.ee_link, ee_T_part)}
         pairs = touch_pairs(context.robot, context.arm_spec, held, self._beside)
-        scene = SceneQuery(self._ignored, tuple(held.values()), pairs, self._opened)
-        way = Candidate(choice.candidate.world_T_ee[1 : 2 + len(self._positions)])
+        opened = gripper_joints(context.robot, self._gripper, self._gripper.max_width_m)
+        scene = SceneQuery(self._always, tuple(held.values()), pairs, opened)
+        way = Candidate(tuple(stage.world_T_ee for stage in (at, *pieces) if stage.world_T_ee is not None))
         scenes = (scene,) * len(way.world_T_ee)
-        result = judge_candidates(context, choice.q[1], (way,), scenes, self._params.allowed_planning_time)
+        result = judge_candidates(context, at.q, (way,), scenes, self._params.allowed_planning_time)
         if result.code is not Code.OK:
             return Outcome(result.code, result.message, "select")
         verdict = result.verdicts[0]

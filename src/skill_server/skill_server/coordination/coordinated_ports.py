@@ -24,7 +24,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.params.recovery import UNREACHED
+from skill_server.params.retry_policy import UNREACHED
 
 from .arm_coordinator import ArmTraffic, with_others
 

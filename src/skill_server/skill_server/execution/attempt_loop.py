@@ -1,25 +1,19 @@
-"""One run of a skill: chooses, executes the command list, judges, and tries again as its policy of recovery allows."""
+"""One run of a skill: attempts, one after the other, as long as its retry policy has a reason for another one."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from handiwork_core.contracts.commands import Command, UpdateSpecific
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.protocol import RunParams
-from skill_server.params.recovery import (
-    LOST,
-    UNREACHED,
-    Recovery,
-    policy_of,
-    way_back,
-    way_back_holding,
-)
+from skill_server.params.retry_policy import Attempt, Change, RetryRule, retry_policy_of
 from skill_server.state import gripper_state
 
 from .command_executor import CommandExecutor
@@ -28,70 +22,93 @@ from .execution_state import ExecutionState, initial_state
 from .measurement import fresh_world
 from .motion_sending import PlanRefused, WayBlocked
 from .stage_log import StageLog
+from .step_back import way_back, way_back_holding
 
-MAKES_ROOM = 3
-"""Times that a run goes home to let another arm pass."""
 P = TypeVar("P", bound=RunParams)
 
 
-class SkillAttempt:
-    """One run, from the choice to the judgement, with what its policy of recovery allows.
+class AttemptLoop:
+    """One run, from the choice to the judgement, again as its retry policy says.
 
     Attributes:
         world_version: Newest version of the world in which a finished motion was planned.
+        state: State of the command list that was executed last; made by ``run``.
     """
 
     def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
-        self._policy, self._attempts = Recovery.GIVE_UP, 1
-        self._state: ExecutionState  # of the list that was executed last; made by run
         self.world_version = 0
+        self.state: ExecutionState
+        self._carried = ""  # the object that is, or was, in the hand
+        self._failed = list[str]()  # messages of the attempts that the policy counts
+        self._uses = Counter[Change]()
         self._blocked: Outcome | None = None
-        self._made_room = 0
+        self._recovery: Sequence[tuple[Skill[Any], Any]] = ()  # what the next attempt begins with
 
     def run(self) -> Outcome:
-        """Run the skill, and return its judgement of the world, or its verdict on the goal.
+        """Run the skill, and return its judgement of the world, its verdict on the goal, or the last failure.
 
         Raises:
-            StepFailed: A step failed and nothing was left to try.
+            StepFailed: No candidate is left, or what is to be done before the next attempt failed.
             Stopped: The token was set.
         """
         context = self._context
         context.token.check()
         before = context.world.snapshot()
+        self.state = ExecutionState(before)
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
-        self._policy, self._attempts = policy_of(self._params)
-        self._state = ExecutionState(before)
+        policy = retry_policy_of(self._params)
         gripper_state.forget_lost(context, before)
-        carried, tried = next(iter(context.held), ""), list[str]()
+        self._carried = next(iter(context.held), "")
         while True:
-            self._log.enter("select")
-            try:
-                before = fresh_world(context)
-                judge = judge_of(self._skill, self._params)
-                executor = self._execute(self._chosen(tried), before, self._params.targets, judge)
-                outcome = self._judge(before, executor)
-                if outcome.ok or not self._tries_again(outcome, carried, tried):
-                    return outcome
-            except StepFailed as failure:
-                if self._makes_room(failure.outcome):
-                    continue
-                if isinstance(failure, PlanRefused):
-                    if not self._may_retry(failure, tried):
-                        raise
-                elif not self._tries_again(failure.outcome, carried, tried):
-                    raise
+            attempt = self._attempt()
+            if attempt.outcome.ok:
+                return attempt.outcome
+            rule = policy.rule_for(attempt)
+            if rule is None or not self._prepares(rule, attempt.outcome):
+                return attempt.outcome
 
-    def _chosen(self, tried: Sequence[str]) -> Sequence[Command]:
+    def _attempt(self) -> Attempt:
+        """Recover what the last attempt lost, choose, execute and judge, once."""
+        is_refused_plan = False
+        try:
+            self._recover()
+            self._log.enter("select")
+            before = fresh_world(self._context)
+            self.state = ExecutionState(before)
+            judge = judge_of(self._skill, self._params)
+            executor = self._execute(self._chosen(), before, self._params.targets, judge)
+            outcome = self._judge(before, executor)
+        except StepFailed as failure:
+            outcome, is_refused_plan = failure.outcome, isinstance(failure, PlanRefused)
+            if isinstance(failure, WayBlocked):
+                self._blocked = outcome
+        return Attempt(outcome, is_refused_plan, self.state.is_touched, self._still_holds())
+
+    def _recover(self) -> None:
+        """Run the skills that bring a lost object into the hand; a failure of theirs is one of this attempt."""
+        skills, self._recovery = self._recovery, ()
+        for skill, params in skills:
+            loop = AttemptLoop(skill, params, self._context, self._log)
+            try:
+                outcome = loop.run()
+            except StepFailed as failure:
+                outcome = failure.outcome
+            self.state, self.world_version = loop.state, max(self.world_version, loop.world_version)
+            if not outcome.ok:
+                text = f"{self._failed[-1]}; trying again failed: {outcome.message}"
+                raise StepFailed(replace(outcome, message=text))
+
+    def _chosen(self) -> Sequence[Command]:
         """The command list, or the failure of the choice together with what was tried before."""
         try:
             commands = self._skill.commands(self._params, self._context)
         except StepFailed as failure:
-            if not tried:
+            if not self._failed:
                 raise
-            text = f"{failure.outcome.message}; tried before: {' | '.join(tried)}"
+            text = f"{failure.outcome.message}; tried before: {' | '.join(self._failed)}"
             raise StepFailed(replace(self._blocked or failure.outcome, message=text)) from failure
         self._context.token.check()
         self._log.planned()
@@ -105,10 +122,10 @@ class SkillAttempt:
         targets: tuple[str, ...] = (),
         judge: CommandJudge | None = None,
     ) -> CommandExecutor:
-        """Execute a list with a state of its own, which the decisions about recovery read afterwards."""
+        """Execute a list with a state of its own, which the policy is asked about afterwards."""
         # Motions before the first UpdateSpecific ignore them too: an arm in contact must be able to leave.
         ignored = no_obstacles(self._params.ignore_substring, self._context, before)
-        state = self._state = initial_state(self._context, commands, before, targets, ignored)
+        state = self.state = initial_state(self._context, commands, before, targets, ignored)
         executor = CommandExecutor(self._params, self._context, self._log, state, judge)
         try:
             executor.execute(commands)
@@ -125,30 +142,51 @@ class SkillAttempt:
             self._log.finished()
         return outcome
 
-    def _may_retry(self, refusal: PlanRefused, tried: list[str]) -> bool:
-        """Only while nothing was touched; remembers what could not be reached."""
-        tried.append(refusal.outcome.message)
-        if isinstance(refusal, WayBlocked):
-            self._blocked = refusal.outcome
-        goal_q = self._state.first_free_q
-        if self._policy is Recovery.GIVE_UP or self._state.is_touched or goal_q is None:
+    def _still_holds(self) -> bool:
+        """True when what was in the hand at the beginning is measured to be in it."""
+        context, name = self._context, self._carried
+        if name not in context.held:
             return False
-        if refusal.outcome.code not in UNREACHED:
-            return False
-        self._context.refused.append(goal_q)
-        if len(tried) < self._attempts:
-            return True
-        text = f"no free path to {len(tried)} candidates: {' | '.join(tried)}"
-        raise StepFailed(replace(refusal.outcome, message=text))
+        return not gripper_state.is_lost(context.world.snapshot(), context.robot, context.arm_spec, name)
 
-    def _makes_room(self, failure: Outcome) -> bool:
-        """Go home where this arm and another wait for each other and nothing was touched; then choose again."""
+    def _prepares(self, rule: RetryRule, failure: Outcome) -> bool:
+        """Do what the next attempt needs; False where it may not begin, or makes no sense.
+
+        Raises:
+            StepFailed: It failed, and the arm cannot go on.
+            Stopped: The token was set.
+        """
+        self._uses[rule.change] += 1
+        used = len(self._failed) + 1 if rule.counts_attempts else self._uses[rule.change] - 1
+        is_left = used < rule.most
+        if rule.change is Change.NEXT_CANDIDATE:
+            return self._leaves_out(failure, is_left)
+        if not is_left:
+            return False
+        match rule.change:
+            case Change.YIELD:
+                return self._goes_home()
+            case Change.STEP_BACK:
+                return self._steps_back_holding(failure)
+            case Change.REGRASP:
+                return self._regrasps(failure)
+
+    def _leaves_out(self, failure: Outcome, is_left: bool) -> bool:
+        """Leave the candidate out of the next choice; say how many could not be reached where none is left."""
+        self._failed.append(failure.message)
+        if self.state.first_free_q is None:
+            return False
+        self._context.refused.append(self.state.first_free_q)
+        if is_left:
+            return True
+        text = f"no free path to {len(self._failed)} candidates: {' | '.join(self._failed)}"
+        raise StepFailed(replace(failure, message=text))
+
+    def _goes_home(self) -> bool:
+        """Go home where this arm and another wait for each other, and wait until the other has passed."""
         context, way = self._context, self._context.right_of_way
-        if way is None or failure.code is not Code.ARM_IN_THE_WAY or not way.should_yield():
+        if way is None or not way.should_yield():
             return False
-        if self._state.is_touched or self._made_room >= MAKES_ROOM:
-            return False
-        self._made_room += 1
         self._log.enter("make room")
         home_q = context.arm_spec.home_q
         home = Command("make room", UpdateSpecific(frozenset()), hand_at(context, home_q), home_q)
@@ -157,42 +195,29 @@ class SkillAttempt:
         context.token.check()
         return True
 
-    def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
-        """Step back, and run what brings a lost object into the hand, where the policy is REGRASP."""
-        context, tries = self._context, len(tried) + 1
-        if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
+    def _steps_back_holding(self, failure: Outcome) -> bool:
+        """Step back with the object."""
+        context = self._context
+        if not context.arm.stop().ok:
             return False
-        if self._still_carries(carried):
-            return self._replans_in_hand(failure, tried)
-        first = self._skill.recovery_skills(self._params, context.released or carried)
-        if first is None or not context.arm.stop().ok:
-            return False
-        tried.append(failure.message)
-        if self._state.first_free_q is not None:
-            context.refused.append(self._state.first_free_q)
-        self._step_back(way_back(self._state.begun, context), failure)
-        context.released = ""
-        for skill, params in first:
-            outcome = SkillAttempt(skill, params, context, self._log).run()
-            if not outcome.ok:
-                text = f"{failure.message}; trying again failed: {outcome.message}"
-                raise StepFailed(replace(outcome, message=text))
+        self._failed.append(failure.message)
+        touching = touching_now(context, context.world.snapshot())
+        self._step_back(way_back_holding(self.state.begun, touching), failure)
         return True
 
-    def _still_carries(self, carried: str) -> bool:
-        """True when what was in the hand at the beginning was not let go, and is measured to be in it."""
+    def _regrasps(self, failure: Outcome) -> bool:
+        """Let go and step back, so that the next attempt can begin with what brings the lost object into the hand."""
         context = self._context
-        if self._state.is_touched or carried not in context.held:
+        self._carried = context.released or self._carried
+        skills = self._skill.recovery_skills(self._params, self._carried)
+        if skills is None or not context.arm.stop().ok:
             return False
-        return not gripper_state.is_lost(context.world.snapshot(), context.robot, context.arm_spec, carried)
-
-    def _replans_in_hand(self, failure: Outcome, tried: list[str]) -> bool:
-        """Step back with the object, so that the commands are chosen again in the world as it is now."""
-        if not self._context.arm.stop().ok:
-            return False
-        tried.append(failure.message)
-        touching = touching_now(self._context, self._context.world.snapshot())
-        self._step_back(way_back_holding(self._state.begun, touching), failure)
+        self._failed.append(failure.message)
+        if self.state.first_free_q is not None:
+            context.refused.append(self.state.first_free_q)
+        self._step_back(way_back(self.state.begun, context), failure)
+        context.released = ""
+        self._recovery = skills
         return True
 
     def _step_back(self, commands: Sequence[Command], failure: Outcome) -> None:

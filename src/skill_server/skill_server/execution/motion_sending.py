@@ -11,7 +11,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
-from skill_server.params.recovery import UNREACHED
+from skill_server.params.retry_policy import UNREACHED
 from skill_server.state import gripper_state
 from skill_server.supervision.path_supervision import PathSupervision
 from skill_server.supervision.supervised_arm import (

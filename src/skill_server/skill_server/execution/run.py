@@ -16,7 +16,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from skill_server.params.protocol import RunParams
 from skill_server.state import gripper_state
 
-from .attempt_loop import SkillAttempt
+from .attempt_loop import AttemptLoop
 from .stage_log import StageLog, StageReport
 
 P = TypeVar("P", bound=RunParams)
@@ -48,7 +48,7 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> ExecutionResult:
         How the run ended, with its stages.
     """
     log = StageLog(context)
-    run = SkillAttempt(skill, params, context, log)
+    run = AttemptLoop(skill, params, context, log)
     started_s = 0.0
     try:
         started_s = context.clock.now_s()

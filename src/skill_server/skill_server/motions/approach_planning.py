@@ -13,7 +13,7 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.params.protocol import RunParams
-from skill_server.params.recovery import Recovery, policy_of
+from skill_server.params.retry_policy import retry_policy_of
 
 from .planner_requests import plan_motion
 
@@ -35,8 +35,7 @@ class ApproachPlanning:
     @property
     def attempts(self) -> int:
         """The number of candidates whose path is planned before giving up."""
-        policy, attempts = policy_of(self.params)
-        return 1 if policy is Recovery.GIVE_UP else attempts
+        return retry_policy_of(self.params).candidates
 
     def plan(self, q: Array, start_q: Array, scene: SceneQuery, context: Context) -> PlanResult:
         """Plan the free motion; its planning time is added to the run's.

@@ -12,9 +12,8 @@ from handiwork_core.contracts.commands import (
     CloseGripper,
     Function,
     OpenGripper,
-    UpdateSpecific,
 )
-from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose, Rotation
@@ -25,10 +24,7 @@ from handiwork_core.robot.robot import ArmSpec
 from skill_server.params import checks
 from skill_server.state import gripper_state
 from skill_server.state.held_object import held_name
-from skill_server.state.scene_query import ignored_objects, objects_inside, scene_for, supports
-
-from .approach_planning import ApproachPlanning
-from .candidate_selection import Choice, choose
+from skill_server.state.scene_query import ignored_objects, objects_inside, supports
 
 OPEN, KEEP, CLOSE = 1, 0, -1
 """Values of the parameter ``gripper_state``."""
@@ -95,21 +91,6 @@ def held(context: Context, world: World, name: str = "") -> Attachment:
     return context.held[found]
 
 
-def scene(params: SkillParams, context: Context, world: World) -> SceneQuery:
-    """Return the scene of a free motion from the present configuration.
-
-    Args:
-        params: Parameters with the objects to ignore.
-        context: Context of the run.
-        world: Snapshot of the world.
-
-    Returns:
-        The scene, in which the held objects are attached.
-    """
-    ignored = neutral(params, context, world).ignored
-    return scene_for(world, context.robot, context.arm_spec, context.held, ignored, frozenset())
-
-
 def contents(context: Context, world: World) -> frozenset[str]:
     """Return the objects that are inside of the held ones and move with them.
 
@@ -136,48 +117,6 @@ def touching_now(context: Context, world: World) -> frozenset[str]:
     return frozenset().union(*(supports(world, name) for name in context.held if name in world.states))
 
 
-def reachable(
-    ways: Sequence[tuple[Pose, ...]],
-    params: SkillParams,
-    context: Context,
-    world: World,
-    free: ApproachPlanning | None = None,
-) -> Choice:
-    """Choose the first of several paths that the planner finds feasible.
-
-    Args:
-        ways: Paths, best first; each is a tuple of world_T_ee with straight lines between them.
-        params: Parameters of the skill.
-        context: Context of the run.
-        world: Snapshot of the world.
-        free: Plans also the free motion to the first pose; None: it is not planned.
-
-    Returns:
-        The path, and a configuration for each of its poses.
-
-    Raises:
-        StepFailed: No path is feasible; gives the count of every cause.
-    """
-    one = scene(params, context, world)
-    candidates = [Candidate(way) for way in ways]
-    scores = [0.01 * i for i in range(len(candidates))]
-    return choose(candidates, scores, (one,) * len(ways[0]), params.allowed_planning_time, context, free)
-
-
-def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecific:
-    """Return a function that does not move the hand, and names the objects that are no obstacles.
-
-    Args:
-        params: Parameters with the objects to ignore.
-        context: Context of the run.
-        world: Snapshot of the world.
-
-    Returns:
-        The function; it ignores the objects that the goal names and those inside of the held object.
-    """
-    return UpdateSpecific(no_obstacles(params.ignore_substring, context, world))
-
-
 def no_obstacles(substrings: Sequence[str], context: Context, world: World) -> frozenset[str]:
     """Return the objects that no motion of a goal avoids.
 
@@ -192,19 +131,18 @@ def no_obstacles(substrings: Sequence[str], context: Context, world: World) -> f
     return ignored_objects(substrings, world) | contents(context, world)
 
 
-def gripper_function(state: int, otherwise: Function) -> Function:
-    """Return the function that opens or closes the gripper.
+def gripper_functions(state: int) -> tuple[Function, ...]:
+    """Return the functions of a stage that opens or closes the gripper.
 
     Args:
         state: ``OPEN``, ``CLOSE`` or ``KEEP``.
-        otherwise: Function for ``KEEP``.
 
     Returns:
-        The function for a command.
+        One function; none for ``KEEP``.
     """
     if state == OPEN:
-        return OpenGripper()
-    return CloseGripper() if state == CLOSE else otherwise
+        return (OpenGripper(),)
+    return (CloseGripper(),) if state == CLOSE else ()
 
 
 def check_gripper_state(state: int, arm: ArmSpec, *, keep: bool = True) -> Outcome:
@@ -324,21 +262,6 @@ def arrived(target: Pose, here: Pose, within_m: float, within_rad: float) -> Out
     if gap_m <= within_m and turn_rad <= within_rad:
         return Outcome(Code.OK, text, position_error_m=gap_m, angle_error_rad=turn_rad)
     return Outcome(Code.NOT_REACHED, text, position_error_m=gap_m, angle_error_rad=turn_rad)
-
-
-def intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
-    """Return the rotation by turns about x, then the new y, then the new z.
-
-    Args:
-        angles_deg: The three angles, deg.
-
-    Returns:
-        The rotation.
-    """
-    turned = Rotation.identity()
-    for axis, angle in zip(np.eye(3), angles_deg, strict=True):
-        turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
-    return turned
 
 
 def noisy(pose: Pose, noise_m: float, noise_deg: float, rng: np.random.Generator) -> Pose:

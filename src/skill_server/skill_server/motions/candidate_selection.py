@@ -18,7 +18,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import SAME_REFUSED_RAD
 from handiwork_core.model.trajectory import Trajectory
-from skill_server.params.recovery import UNREACHED
+from skill_server.params.retry_policy import UNREACHED
 from skill_server.state.gripper_state import arm_q
 
 from .approach_planning import ApproachPlanning

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.params.recovery import CandidateTest
+from skill_server.params.candidate_test import CandidateTest
 
 from . import checks
-from .recovery import Recovery
+from .retry_policy import Recovery
 from .simbox_time import MOST_STEPS
 
 MOST_ATTEMPTS = 20

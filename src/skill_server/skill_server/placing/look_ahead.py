@@ -11,7 +11,7 @@ import numpy as np
 
 from handiwork_core.contracts.planning import Candidate, CandidatesResult, CandidateVerdict
 from handiwork_core.contracts.skill import Context, StepFailed
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
 from skill_server.motions.candidate_selection import Ways, cause_of
 from skill_server.motions.planner_requests import judge_candidates
@@ -65,7 +65,7 @@ class LookAhead:
         was, self._enough = self._enough, 1
         return was > 1 and any(type(found) is int for found in self._found.values())
 
-    def refusal(self, stages: tuple[Stage, ...]) -> Outcome:
+    def refusal(self, stages: tuple[SkillStage, ...]) -> Outcome:
         """Return why the object cannot be placed after stages that grasp it.
 
         Args:
@@ -89,7 +89,7 @@ class LookAhead:
             return OK
         return _unreachable(f"only {found} of its releases can be done", None)
 
-    def _looked(self, stages: tuple[Stage, ...]) -> Outcome | int:
+    def _looked(self, stages: tuple[SkillStage, ...]) -> Outcome | int:
         """Return the number of feasible releases, up to ``ENOUGH``; or why there is none."""
         if self._left_s() <= 0.0:
             return self._late()
@@ -141,7 +141,7 @@ class LookAhead:
         return Outcome(Code.PLAN_BUDGET, text, "select", "allowed_planning_time")
 
 
-def _candidate(stages: Sequence[Stage]) -> Candidate:
+def _candidate(stages: Sequence[SkillStage]) -> Candidate:
     return Candidate(tuple(stage.world_T_ee for stage in stages if stage.world_T_ee is not None))
 
 

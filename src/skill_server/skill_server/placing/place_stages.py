@@ -11,7 +11,7 @@ from handiwork_core.contracts.arrival import ee_pose
 from handiwork_core.contracts.commands import CloseGripper, DetachObject, Motion, OpenGripper
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import GripperSpec
@@ -42,7 +42,7 @@ class PlaceStages:
         removed: Number of releases that were removed before, by cause.
     """
 
-    sequences: tuple[tuple[Stage, ...], ...]
+    sequences: tuple[tuple[SkillStage, ...], ...]
     removed: Mapping[str, int]
 
 
@@ -95,12 +95,12 @@ def _stages(
     opened: OpenGripper,
     name: str,
     cost: float,
-) -> tuple[Stage, ...]:
+) -> tuple[SkillStage, ...]:
     """Return the stages of one release; the hand leaves the object, as it is where it was let go."""
     closed, released = (CloseGripper(),), seconds(params.gripper_change_steps)
     before, after = params.pre_place_hold_vec_weight or None, params.post_place_hold_vec_weight or None
     made = (
-        Stage(
+        SkillStage(
             "transit",
             pre,
             functions=closed,
@@ -109,7 +109,7 @@ def _stages(
             waypoint="pre-place",
             cost=cost,
         ),
-        Stage(
+        SkillStage(
             "descend",
             place,
             Motion.STRAIGHT,
@@ -119,7 +119,7 @@ def _stages(
             dwell_s=seconds(params.hesitate_steps),
             waypoint="place",
         ),
-        Stage("release", functions=(opened, DetachObject(name)), dwell_s=released),
+        SkillStage("release", functions=(opened, DetachObject(name)), dwell_s=released),
     )
     if not params.retreats:
         return made
@@ -128,7 +128,7 @@ def _stages(
         away = retreat_pose(place, np.array(params.post_place_vector))
     return (
         *made,
-        Stage("retreat", away, Motion.STRAIGHT, (opened,), leaving=frozenset({name}), speed=0.5),
+        SkillStage("retreat", away, Motion.STRAIGHT, (opened,), leaving=frozenset({name}), speed=0.5),
     )
 
 

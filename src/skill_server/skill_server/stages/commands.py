@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handiwork_core.contracts.commands import Command, UpdatePoseCostMetric, UpdateSpecific
+from handiwork_core.contracts.commands import (
+    AttachObject,
+    CloseGripper,
+    Command,
+    DetachObject,
+    Function,
+    OpenGripper,
+    UpdatePoseCostMetric,
+    UpdateSpecific,
+)
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
 
+OF_THE_HAND = (OpenGripper, CloseGripper, AttachObject, DetachObject)
 
-def stage_commands(stages: Sequence[Stage], params: RunParams, context: Context) -> tuple[Command, ...]:
+
+def stage_commands(stages: Sequence[SkillStage], params: RunParams, context: Context) -> tuple[Command, ...]:
     """Return the commands of a sequence of stages.
 
     Args:
@@ -22,34 +33,39 @@ def stage_commands(stages: Sequence[Stage], params: RunParams, context: Context)
         context: Context of the run.
 
     Returns:
-        The commands. What is held of the pose and what is no obstacle is set at the beginning, and where it changes.
+        The commands. What is held of the pose and what is no obstacle is set before the first motion, and where it
+        changes.
     """
     always = no_obstacles(params.ignore_substring, context, context.world.snapshot())
-    name, hold, ignored = stages[0].name, None, always | stages[0].ignored
-    made = [Command(name, UpdatePoseCostMetric(hold)), Command(name, UpdateSpecific(ignored))]
+    made, current = list[Command](), list[Function]()
     for stage in stages:
-        if stage.hold_vec_weight != hold:
-            hold = stage.hold_vec_weight
-            made.append(Command(stage.name, UpdatePoseCostMetric(hold)))
-        if always | stage.ignored != ignored:
-            ignored = always | stage.ignored
-            made.append(Command(stage.name, UpdateSpecific(ignored)))
-        made += _commands_of(stage, UpdateSpecific(ignored), context)
+        neutral = UpdateSpecific(always | stage.ignored)
+        if not _is_of_the_hand(stage):
+            wanted: list[Function] = [UpdatePoseCostMetric(stage.hold_vec_weight), neutral]
+            if not current:
+                current = [UpdatePoseCostMetric(None), neutral]
+                made += [Command(stage.name, function) for function in current]
+            made += [Command(stage.name, function) for function in wanted if function not in current]
+            current = wanted
+        made += _commands_of(stage, neutral, context)
     return tuple(made)
 
 
-def _commands_of(stage: Stage, neutral: UpdateSpecific, context: Context) -> list[Command]:
-    """Return the motion with the first function, and a command for each further one."""
-    pose = _waypoint(stage, context)
-    if pose is None and not stage.functions and stage.dwell_s <= 0.0:
-        return []
+def _is_of_the_hand(stage: SkillStage) -> bool:
+    """Return True when a stage moves nothing but the fingers, so that neither hold nor obstacles matter to it."""
+    is_still = stage.world_T_ee is None and stage.q is None and bool(stage.functions)
+    return is_still and all(isinstance(function, OF_THE_HAND) for function in stage.functions)
+
+
+def _commands_of(stage: SkillStage, neutral: UpdateSpecific, context: Context) -> list[Command]:
+    """Return the motion with the first function, or one that does nothing, and a command for each further one."""
     first, *others = stage.functions or (neutral,)
     touching = stage.touching | stage.leaving
     return [
         Command(
             stage.name,
             first,
-            pose,
+            _waypoint(stage, context),
             stage.q,
             stage.motion,
             touching,
@@ -61,7 +77,7 @@ def _commands_of(stage: Stage, neutral: UpdateSpecific, context: Context) -> lis
     ]
 
 
-def _waypoint(stage: Stage, context: Context) -> Pose | None:
+def _waypoint(stage: SkillStage, context: Context) -> Pose | None:
     if stage.world_T_ee is not None or stage.q is None:
         return stage.world_T_ee
     return hand_at(context, stage.q)

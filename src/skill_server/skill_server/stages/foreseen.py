@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from handiwork_core.contracts.commands import AttachObject, CloseGripper, DetachObject, OpenGripper
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import JointState, World
 from skill_server.motions.arm_motions import hand
@@ -51,7 +51,7 @@ class _Ahead:
         for name in self.held:
             self._take(name)
 
-    def go(self, stage: Stage) -> None:
+    def go(self, stage: SkillStage) -> None:
         """Do a stage."""
         if stage.q is not None and stage.world_T_ee is not None:
             self.q, self.world_T_ee = stage.q, stage.world_T_ee
@@ -86,7 +86,7 @@ class _Ahead:
         self.world = replace(self.world, states=states)
 
 
-def context_after(stages: Sequence[Stage], context: Context) -> Context:
+def context_after(stages: Sequence[SkillStage], context: Context) -> Context:
     """Return the context that a run will have when it begins after stages.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from handiwork_core.contracts.commands import AttachObject, DetachObject, Function, OpenGripper
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.contracts.skill import Context
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.world import World
 from skill_server.motions.arm_motions import no_obstacles
 from skill_server.params.protocol import RunParams
@@ -43,7 +43,7 @@ class _Foreseen:
 
 
 def stage_scenes(
-    stages: Sequence[Stage], params: RunParams, context: Context, world: World
+    stages: Sequence[SkillStage], params: RunParams, context: Context, world: World
 ) -> tuple[SceneQuery, ...]:
     """Return the scene of each waypoint with a pose.
 
@@ -61,7 +61,9 @@ def stage_scenes(
     for stage in stages:
         if stage.world_T_ee is not None:
             ignored = always | stage.ignored | foreseen.moved
-            pairs = touch_pairs(context.robot, context.arm_spec, foreseen.held, stage.touching)
+            # The free way to the first pose is not judged here, so what it leaves is clear of the pose itself.
+            touching = stage.touching | stage.leaving if found else stage.touching
+            pairs = touch_pairs(context.robot, context.arm_spec, foreseen.held, touching)
             allowed = frozenset(pair for pair in pairs if not {pair.a, pair.b} & foreseen.moved)
             found.append(SceneQuery(ignored, foreseen.attached(), allowed, foreseen.gripper_m))
         for function in stage.functions:

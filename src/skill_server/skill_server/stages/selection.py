@@ -8,7 +8,7 @@ from dataclasses import replace
 from handiwork_core.contracts.commands import Motion
 from handiwork_core.contracts.planning import Candidate
 from handiwork_core.contracts.skill import Context, StepFailed
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.motions.approach_planning import ApproachPlanning
@@ -18,19 +18,19 @@ from skill_server.params.protocol import RunParams
 from .scenes import stage_scenes
 
 NONE_REMOVED: Mapping[str, int] = {}
-StagesTest = Callable[[tuple[Stage, ...]], Outcome]
+StagesTest = Callable[[tuple[SkillStage, ...]], Outcome]
 """A further condition for feasible stages with their configurations; see ``candidate_selection.Test``."""
 
 
 def choose_stages(
-    sequences: Sequence[Sequence[Stage]],
+    sequences: Sequence[Sequence[SkillStage]],
     params: RunParams,
     context: Context,
     *,
     plans_approach: bool = False,
     removed: Mapping[str, int] = NONE_REMOVED,
     test: StagesTest | None = None,
-) -> tuple[Stage, ...]:
+) -> tuple[SkillStage, ...]:
     """Choose the best sequence whose waypoints the planner finds feasible.
 
     The first pose of a sequence counts as reached freely, each later one along a straight line from its predecessor.
@@ -81,9 +81,9 @@ def choose_stages(
     return _filled_in(sequences[index], choice)
 
 
-def _filled_in(sequence: Sequence[Stage], choice: Choice) -> tuple[Stage, ...]:
+def _filled_in(sequence: Sequence[SkillStage], choice: Choice) -> tuple[SkillStage, ...]:
     """Return the stages with the configurations of a choice, and the planned motion at the first pose."""
-    made, found, planned = list[Stage](), iter(choice.q), choice.planned
+    made, found, planned = list[SkillStage](), iter(choice.q), choice.planned
     for stage in sequence:
         if stage.world_T_ee is None:
             made.append(stage)

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
+from skill_server.params.candidate_test import plans_approach
 from skill_server.params.protocol import RunParams
-from skill_server.params.recovery import plans_approach
 
 from .commands import stage_commands
 from .selection import choose_stages
@@ -22,7 +22,7 @@ class StagedSkill(Skill[P]):
     """A skill whose feasibility and commands follow from stages. ``commands`` may still be overridden."""
 
     @abstractmethod
-    def stages(self, params: P, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: P, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Return the alternative ways to do the skill, each as its stages in order. Moves nothing.
 
         Args:
@@ -36,7 +36,7 @@ class StagedSkill(Skill[P]):
             StepFailed: Nothing can be done; the outcome names the constraint that removed the last alternative.
         """
 
-    def chosen_stages(self, params: P, context: Context) -> tuple[Stage, ...]:
+    def chosen_stages(self, params: P, context: Context) -> tuple[SkillStage, ...]:
         """Return the stages of the best alternative that is feasible, with their configurations. Moves nothing.
 
         The free motion to it is planned as well where the goal has a ``test_mode`` that is ``forward``.

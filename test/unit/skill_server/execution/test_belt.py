@@ -18,8 +18,10 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
+from skill_server.execution.run import run_skill
 from skill_server.execution.waits import await_object
 from skill_server.motions.conveyor import remaining_s
+from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickParams
 
 SPEED = np.array([0.0, 0.1, 0.0])
 POINT = np.array([0.4, 0.5, 0.02])
@@ -87,3 +89,10 @@ def test_a_stop_ends_the_wait_at_once() -> None:
     with pytest.raises(Stopped):
         wait(f)
     assert f.cell.now_s < 10.1
+
+
+def test_without_a_place_before_the_grasp_there_is_nowhere_to_wait() -> None:
+    f = made(SPEED)
+    run = run_skill(DynamicPick(), DynamicPickParams(object="cube", pre_grasp_offset=0.0), f.context)
+    assert (run.outcome.code, run.outcome.field_name) == (Code.CONTRADICTION, "pre_grasp_offset")
+    assert f.arm.followed == 0

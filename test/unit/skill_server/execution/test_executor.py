@@ -14,7 +14,7 @@ from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
 from skill_server.execution.run import run_skill
-from skill_server.params.recovery import DEFAULT_ATTEMPTS
+from skill_server.params.retry_policy import DEFAULT_ATTEMPTS
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 

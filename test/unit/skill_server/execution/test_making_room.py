@@ -10,7 +10,7 @@ import pytest
 from handiwork_core.contracts.planning import ShouldStop, Verdict
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
-from skill_server.execution.attempt_loop import MAKES_ROOM
+from skill_server.params.retry_policy import MOST_YIELDS
 from skill_server.skills.pick_place.pick import PickParams
 
 from .test_executor import made, pick
@@ -89,7 +89,7 @@ def test_room_is_made_a_few_times_only() -> None:
     f.planner.plan = only_home  # type: ignore[method-assign]
     run = pick(f, PickParams(object="cube"))
     assert run.outcome.code is Code.ARM_IN_THE_WAY
-    assert way.asked.count("let pass") == MAKES_ROOM
+    assert way.asked.count("let pass") == MOST_YIELDS
 
 
 @pytest.mark.parametrize(("tries", "code"), [(5, Code.OK), (1, Code.ARM_IN_THE_WAY)])

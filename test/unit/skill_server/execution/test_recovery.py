@@ -97,6 +97,47 @@ def test_what_falls_on_the_way_is_picked_up_again_and_placed() -> None:
     assert [s.stage for s in run.stages].count("transit") == 2
 
 
+def misses_first(fakes: Fakes, misses: int) -> None:
+    """Let the next closings miss."""
+    width, left = dict(fakes.cell.width_of), [misses]
+    move = fakes.gripper.move
+
+    def miss(width_m: float, *, should_stop: Any) -> Any:
+        is_missed = width_m == 0.0 and left[0] > 0
+        left[0] -= is_missed
+        fakes.cell.width_of = {} if is_missed else width
+        return move(width_m, should_stop=should_stop)
+
+    fakes.gripper.move = miss  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(("misses", "attempts", "code"), [(1, 3, Code.OK), (2, 3, Code.NOTHING_GRASPED)])
+def test_a_grasp_that_misses_what_fell_counts_as_an_attempt_and_is_repeated_elsewhere(
+    misses: int, attempts: int, code: Code
+) -> None:
+    f = made()
+    assert pick(f).outcome.ok
+    drops: list[float] = []
+
+    def drop_once(t: float) -> None:
+        if t > 0.3 and not drops:
+            drops.append(t)
+            f.cell.drop(0.045 / 2)
+
+    f.arm.on_tick = drop_once
+    misses_first(f, misses)
+    run = run_skill(
+        Place(), PlaceParams(container="tray", recovery="regrasp", max_attempts=attempts), f.context
+    )
+    assert run.outcome.code is code, run.outcome
+    grasps = [s.stage for s in run.stages].count("grasp")
+    assert grasps == 2
+    assert run.outcome.ok or run.outcome.message.count("trying again failed") == 2
+    descents = [p.goal.world_T_ee for p in f.planner.plans if hasattr(p.goal, "world_T_ee")]
+    approaches = [p.goal.q[0] for p in f.planner.plans if hasattr(p.goal, "q")]
+    assert descents and len({tuple(np.round(q, 6)) for q in approaches}) == len(approaches)
+
+
 def test_what_missed_the_container_is_placed_again() -> None:
     f = made()
     assert pick(f).outcome.ok

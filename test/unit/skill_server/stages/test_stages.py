@@ -21,7 +21,7 @@ from handiwork_core.contracts.commands import (
 from handiwork_core.contracts.planning import CandidatesResult, CandidateVerdict, SceneQuery
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
@@ -40,15 +40,15 @@ HERE, THERE = Pose.of((0.3, 0.1, 0.4)), Pose.of((0.3, 0.1, 0.3))
 FINGERS = ("gantry/left_finger", "gantry/right_finger", "gantry/hand")
 HOLD = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 GRASP = (
-    Stage("open", functions=(OpenGripper(0.06),)),
-    Stage("approach", HERE, waypoint="before"),
-    Stage("descend", THERE, Motion.STRAIGHT, touching=frozenset({"cube"}), hold_vec_weight=HOLD),
-    Stage("grasp", functions=(CloseGripper(), AttachObject("cube")), dwell_s=0.2),
-    Stage("lift", HERE, Motion.STRAIGHT, leaving=frozenset({"table"})),
+    SkillStage("open", functions=(OpenGripper(0.06),)),
+    SkillStage("approach", HERE, waypoint="before"),
+    SkillStage("descend", THERE, Motion.STRAIGHT, touching=frozenset({"cube"}), hold_vec_weight=HOLD),
+    SkillStage("grasp", functions=(CloseGripper(), AttachObject("cube")), dwell_s=0.2),
+    SkillStage("lift", HERE, Motion.STRAIGHT, leaving=frozenset({"table"})),
 )
 
 
-def scenes(f: Fakes, stages: tuple[Stage, ...], params: SkillParams = PARAMS) -> tuple[SceneQuery, ...]:
+def scenes(f: Fakes, stages: tuple[SkillStage, ...], params: SkillParams = PARAMS) -> tuple[SceneQuery, ...]:
     return stage_scenes(stages, params, f.context, f.context.world.snapshot())
 
 
@@ -71,9 +71,9 @@ def test_the_scene_of_a_waypoint_follows_from_the_stages_before_it() -> None:
 def test_what_is_in_the_hand_stays_attached_until_a_stage_lets_it_go() -> None:
     f = carrying()
     stages = (
-        Stage("carry", HERE, touching=frozenset({"tray"})),
-        Stage("release", functions=(OpenGripper(), DetachObject("cube"))),
-        Stage("retreat", THERE, Motion.STRAIGHT, ignored=frozenset({"table"})),
+        SkillStage("carry", HERE, touching=frozenset({"tray"})),
+        SkillStage("release", functions=(OpenGripper(), DetachObject("cube"))),
+        SkillStage("retreat", THERE, Motion.STRAIGHT, ignored=frozenset({"table"})),
     )
     carry, retreat = scenes(f, stages, replace(PARAMS, ignore_substring=("tra",)))
     assert [item.object for item in carry.attached] == ["cube"]
@@ -81,6 +81,17 @@ def test_what_is_in_the_hand_stays_attached_until_a_stage_lets_it_go() -> None:
     assert carry.ignored == {"tray"}
     assert not retreat.attached and retreat.ignored == {"tray", "cube", "table"}
     assert dict(retreat.gripper_m)["left_finger_joint"] > dict(carry.gripper_m)["left_finger_joint"]
+
+
+def test_a_straight_way_off_an_object_may_touch_it_and_the_end_of_a_free_one_may_not() -> None:
+    cube = frozenset({"cube"})
+    free, straight = (
+        SkillStage(name, pose, motion, leaving=cube)
+        for name, pose, motion in (("go", HERE, Motion.FREE), ("retreat", THERE, Motion.STRAIGHT))
+    )
+    first, then = scenes(made(), (free, straight))
+    assert not first.allowed
+    assert then.allowed == {BodyPair(finger, "cube") for finger in FINGERS}
 
 
 def test_the_commands_move_through_the_waypoints_that_were_judged() -> None:
@@ -98,19 +109,19 @@ def test_the_commands_move_through_the_waypoints_that_were_judged() -> None:
         assert gantry_pose(move.q).almost_equal(move.world_T_ee, within_m=1e-9, within_rad=1e-6)
 
 
-def test_holds_and_ignored_objects_are_set_at_the_beginning_and_where_they_change() -> None:
+def test_holds_and_ignored_objects_are_set_before_the_first_motion_and_where_they_change() -> None:
     f = made()
     stages = (*GRASP[:4], replace(GRASP[4], ignored=frozenset({"tray"})))
     made_of: list[Command] = list(stage_commands(stages, PARAMS, f.context))
     changes = [(c.stage, c.function) for c in made_of if c.world_T_ee is None]
     assert changes == [
-        ("open", UpdatePoseCostMetric(None)),
-        ("open", UpdateSpecific(frozenset())),
         ("open", OpenGripper(0.06)),
+        ("approach", UpdatePoseCostMetric(None)),
+        ("approach", UpdateSpecific(frozenset())),
         ("descend", UpdatePoseCostMetric(HOLD)),
-        ("grasp", UpdatePoseCostMetric(None)),
         ("grasp", CloseGripper()),
         ("grasp", AttachObject("cube")),
+        ("lift", UpdatePoseCostMetric(None)),
         ("lift", UpdateSpecific(frozenset({"tray"}))),
     ]
     assert [c.dwell_s for c in made_of if isinstance(c.function, CloseGripper)] == [0.2]
@@ -118,7 +129,7 @@ def test_holds_and_ignored_objects_are_set_at_the_beginning_and_where_they_chang
 
 def test_a_stage_of_joints_is_reached_without_a_question_and_planned_to_its_configuration() -> None:
     f, q = made(), gantry_q(HERE)
-    chosen = choose_stages([(Stage("home", q=q),)], PARAMS, f.context)
+    chosen = choose_stages([(SkillStage("home", q=q),)], PARAMS, f.context)
     *_, home = stage_commands(chosen, PARAMS, f.context)
     assert not f.planner.candidates
     assert home.q is q and home.world_T_ee is not None
@@ -128,7 +139,9 @@ def test_a_stage_of_joints_is_reached_without_a_question_and_planned_to_its_conf
 def test_the_lower_sum_of_costs_is_preferred_and_the_first_among_equals() -> None:
     f = made()
     costs = ((0.5, 0.2), (0.3, 0.2), (0.1, 0.4))
-    ways = [(Stage("a", HERE, cost=a), Stage("b", THERE, Motion.STRAIGHT, cost=b)) for a, b in costs]
+    ways = [
+        (SkillStage("a", HERE, cost=a), SkillStage("b", THERE, Motion.STRAIGHT, cost=b)) for a, b in costs
+    ]
     chosen = choose_stages(ways, PARAMS, f.context)
     assert [stage.cost for stage in chosen] == [0.3, 0.2]
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.articulation.part_motion import PartParams, check, motion_to
 from skill_server.articulation.parts import part_of
-from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class ArtPreplan(Skill[ArtPreplanParams]):
         world = context.world.snapshot()
         joint = part_of(params.object, world).joint
         motion_to(joint.lower + params.fraction * joint.range, params, context)
-        return (Command("plan", arm_motions.neutral(params, context, world)),)
+        return stage_commands((SkillStage("plan"),), params, context)
 
     def is_success(self, params: ArtPreplanParams, before: World, after: World, context: Context) -> Outcome:
         """Return OK: ``commands`` would have failed without a path."""

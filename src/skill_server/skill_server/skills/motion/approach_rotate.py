@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion, UpdatePoseCostMetric
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 
 Range = tuple[tuple[float, float, float], tuple[float, float, float]]
 MODES = ("random", "towards")
@@ -67,7 +68,7 @@ class ApproachRotateParams(SkillParams):
     success_threshold: float = 0.02
 
 
-class ApproachRotate(Skill[ApproachRotateParams]):
+class ApproachRotate(StagedSkill[ApproachRotateParams]):
     """Carry the held object to a place before another one."""
 
     name = "approach_rotate"
@@ -98,19 +99,13 @@ class ApproachRotate(Skill[ApproachRotateParams]):
             )
         )
 
-    def commands(self, params: ApproachRotateParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: ApproachRotateParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion with the object."""
         world = context.world.snapshot()
         target = self._target(params, context, world, _turn(params, context, world))
-        choice = arm_motions.reachable([(target,)], params, context, world)
-        touching = arm_motions.touching_now(context, world)
-        hold = UpdatePoseCostMetric(arm_motions.hold_of(params.hold_vec_weight))
-        same = arm_motions.neutral(params, context, world)
-        return (
-            Command("approach", same),
-            Command("approach", hold),
-            Command("approach", same, target, choice.q[0], Motion.FREE, touching),
-        )
+        leaving = arm_motions.touching_now(context, world)
+        hold = arm_motions.hold_of(params.hold_vec_weight)
+        return [(SkillStage("approach", target, leaving=leaving, hold_vec_weight=hold),)]
 
     def is_success(
         self, params: ApproachRotateParams, before: World, after: World, context: Context

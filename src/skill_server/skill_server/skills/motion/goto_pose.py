@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.commands import Motion
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -17,9 +18,9 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.params import checks
-from skill_server.params.recovery import CandidateTest
+from skill_server.params.candidate_test import CandidateTest
+from skill_server.stages.staged_skill import StagedSkill
 
 N_SAMPLES = 32
 WITHIN_M, WITHIN_RAD = 0.005, 0.087
@@ -73,7 +74,7 @@ class GotoPoseParams(SkillParams):
         return any(self.align_obj_axis)
 
 
-class GotoPose(Skill[GotoPoseParams]):
+class GotoPose(StagedSkill[GotoPoseParams]):
     """Go to one pose."""
 
     name = "goto_pose"
@@ -98,20 +99,20 @@ class GotoPose(Skill[GotoPoseParams]):
             )
         )
 
-    def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
-        """Choose the first orientation whose pose can be reached."""
+    def stages(self, params: GotoPoseParams, context: Context) -> Sequence[Sequence[SkillStage]]:
+        """Make the way to each orientation, the first orientation first."""
         world = context.world.snapshot()
-        ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
-        is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
-        way = ApproachPlanning(params, 1.0) if is_planned else None
-        choice = arm_motions.reachable(ways, params, context, world, way)
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
+        leaving = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE
-        poses = zip(choice.candidate.world_T_ee, choice.q, strict=True)
-        return (
-            *(Command("go", same, pose, q, motion, touching, planned=choice.planned) for pose, q in poses),
-            Command("arrive", arm_motions.gripper_function(params.gripper_state, same)),
-        )
+        arrive = SkillStage("arrive", functions=arm_motions.gripper_functions(params.gripper_state))
+        made = []
+        for i, goal in enumerate(_targets(params, context, world)):
+            way = (
+                SkillStage("go", pose, motion, leaving=leaving, waypoint=f"waypoint {k}")
+                for k, pose in enumerate(_way(goal, params, context, world), 1)
+            )
+            made.append((*way, replace(arrive, cost=0.01 * i)))
+        return made
 
     def is_success(self, params: GotoPoseParams, before: World, after: World, context: Context) -> Outcome:
         """Check the position AND the angle, where there is one, within the tolerance and the noise."""

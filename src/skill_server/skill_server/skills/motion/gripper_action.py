@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
-    Command,
     DetachObject,
     OpenGripper,
 )
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 from .wait import TICK_S
@@ -41,7 +42,7 @@ class GripperActionParams(SkillParams):
     wait_steps: int = 10
 
 
-class GripperAction(Skill[GripperActionParams]):
+class GripperAction(StagedSkill[GripperActionParams]):
     """Open or close; a released object is an obstacle again, a named and grasped one is carried from now on."""
 
     name = "gripper_action"
@@ -65,14 +66,14 @@ class GripperAction(Skill[GripperActionParams]):
             )
         )
 
-    def commands(self, params: GripperActionParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: GripperActionParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make the gripper's command, and attach or detach the object for the planner."""
         dwell_s = params.wait_steps * TICK_S
         if params.gripper_state == arm_motions.CLOSE:
-            attach = (Command("close", AttachObject(params.object)),) if params.object else ()
-            return (Command("close", CloseGripper(), dwell_s=dwell_s), *attach)
-        free = (Command("open", DetachObject(name)) for name in tuple(context.held))
-        return (Command("open", OpenGripper(params.width or None), dwell_s=dwell_s), *free)
+            attach = (AttachObject(params.object),) if params.object else ()
+            return [(SkillStage("close", functions=(CloseGripper(), *attach), dwell_s=dwell_s),)]
+        free = (DetachObject(name) for name in tuple(context.held))
+        return [(SkillStage("open", functions=(OpenGripper(params.width or None), *free), dwell_s=dwell_s),)]
 
     def is_success(
         self, params: GripperActionParams, before: World, after: World, context: Context

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 MODES = ("home", "abs_qpos", "rel_qpos", "rel_ee")
@@ -38,7 +39,7 @@ class HeuristicSkillParams(SkillParams):
     gripper_state: int = arm_motions.KEEP
 
 
-class HeuristicSkill(Skill[HeuristicSkillParams]):
+class HeuristicSkill(StagedSkill[HeuristicSkillParams]):
     """Go to a configuration on a free path."""
 
     name = "heuristic_skill"
@@ -56,19 +57,15 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
             )
         )
 
-    def commands(self, params: HeuristicSkillParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: HeuristicSkillParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion."""
         world = context.world.snapshot()
         pose, q = self._target(params, context, world)
-        if q is None:
-            choice = arm_motions.reachable([(pose,)], params, context, world)
-            q = choice.q[0]
-        same = arm_motions.neutral(params, context, world)
-        touching = arm_motions.touching_now(context, world)
-        return (
-            Command("go", same, pose, q, touching=touching),
-            Command("go", arm_motions.gripper_function(params.gripper_state, same)),
-        )
+        functions = arm_motions.gripper_functions(params.gripper_state)
+        leaving = arm_motions.touching_now(context, world)
+        return [
+            (SkillStage("go", None if q is not None else pose, functions=functions, leaving=leaving, q=q),)
+        ]
 
     def is_success(
         self, params: HeuristicSkillParams, before: World, after: World, context: Context

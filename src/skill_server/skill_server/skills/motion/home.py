@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 WITHIN_RAD = 0.02
@@ -31,7 +32,7 @@ class HomeParams(SkillParams):
     gripper_state: int = arm_motions.KEEP
 
 
-class Home(Skill[HomeParams]):
+class Home(StagedSkill[HomeParams]):
     """Go home on a free path, with the held objects."""
 
     name = "home"
@@ -43,18 +44,11 @@ class Home(Skill[HomeParams]):
             (arm_motions.check_gripper_state(params.gripper_state, arm), arm_motions.check_run(params))
         )
 
-    def commands(self, params: HomeParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: HomeParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one free motion to the home configuration."""
-        world, q = context.world.snapshot(), context.arm_spec.home_q
-        same = arm_motions.neutral(params, context, world)
-        at_home = Command(
-            "home",
-            same,
-            arm_motions.hand_at(context, q),
-            q,
-            touching=arm_motions.touching_now(context, world),
-        )
-        return (at_home, Command("home", arm_motions.gripper_function(params.gripper_state, same)))
+        leaving = arm_motions.touching_now(context, context.world.snapshot())
+        functions = arm_motions.gripper_functions(params.gripper_state)
+        return [(SkillStage("home", functions=functions, leaving=leaving, q=context.arm_spec.home_q),)]
 
     def is_success(self, params: HomeParams, before: World, after: World, context: Context) -> Outcome:
         """Check that every joint is near home."""

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, DummyForward
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.commands import DummyForward
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks, joint_list
 from skill_server.params.joint_list import JointList
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 
@@ -35,7 +37,7 @@ class JointCtrlParams(SkillParams):
     success_threshold_js: float = 0.02
 
 
-class JointCtrl(Skill[JointCtrlParams]):
+class JointCtrl(StagedSkill[JointCtrlParams]):
     """Move joints without planning a path; the straight path is still validated before it is followed."""
 
     name = "joint_ctrl"
@@ -52,19 +54,14 @@ class JointCtrl(Skill[JointCtrlParams]):
             )
         )
 
-    def commands(self, params: JointCtrlParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: JointCtrlParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one direct motion of the joints."""
-        world = context.world.snapshot()
-        goal = joint_list.goal(
-            params.ctrl_list, context.robot, context.arm_spec, gripper_state.arm_q(world, context.arm_spec)
-        )
-        same = arm_motions.neutral(params, context, world)
-        touching = arm_motions.touching_now(context, world)
-        return (
-            Command("joints", same),
-            Command("joints", DummyForward(goal), touching=touching),
-            Command("joints", arm_motions.gripper_function(params.gripper_state, same)),
-        )
+        world, arm = context.world.snapshot(), context.arm_spec
+        goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(world, arm))
+        functions = (DummyForward(goal), *arm_motions.gripper_functions(params.gripper_state))
+        return [
+            (SkillStage("joints", functions=functions, leaving=arm_motions.touching_now(context, world)),)
+        ]
 
     def is_success(self, params: JointCtrlParams, before: World, after: World, context: Context) -> Outcome:
         """Check that every joint is near its goal."""

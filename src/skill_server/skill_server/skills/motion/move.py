@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion, UpdatePoseCostMetric
+from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,17 +74,16 @@ class Move(Skill[MoveParams]):
         )
 
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
-        """Make a waypoint for each offset."""
+        """Make a stage for each offset; they begin where the arm is, so that there is nothing to choose."""
         world = context.world.snapshot()
-        way, same = self._way(params, context, world), arm_motions.neutral(params, context, world)
-        touching = arm_motions.touching_now(context, world)
+        leaving = arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.straight else Motion.FREE
-        hold = UpdatePoseCostMetric(None if params.straight else arm_motions.hold_of(params.hold_vec_weight))
-        return (
-            Command("move", same),
-            Command("move", hold),
-            *(Command(f"move {i + 1}", same, pose, None, motion, touching) for i, pose in enumerate(way)),
+        hold = None if params.straight else arm_motions.hold_of(params.hold_vec_weight)
+        made = (
+            SkillStage(f"move {i}", pose, motion, leaving=leaving, hold_vec_weight=hold)
+            for i, pose in enumerate(self._way(params, context, world), 1)
         )
+        return stage_commands((SkillStage("move"), *made), params, context)
 
     def is_success(self, params: MoveParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the hand is at the last waypoint, and the object at its place over the target."""

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 Vector = tuple[float, float, float]
@@ -43,7 +44,7 @@ class ScanParams(SkillParams):
     hold_steps: int = 15
 
 
-class Scan(Skill[ScanParams]):
+class Scan(StagedSkill[ScanParams]):
     """Show the held object."""
 
     name = "scan"
@@ -72,22 +73,23 @@ class Scan(Skill[ScanParams]):
             )
         )
 
-    def commands(self, params: ScanParams, context: Context) -> Sequence[Command]:
-        """Choose the first drawn pose that can be reached, then pause."""
+    def stages(self, params: ScanParams, context: Context) -> Sequence[Sequence[SkillStage]]:
+        """Draw poses to show the object at; there the hand pauses."""
         world = context.world.snapshot()
         arm_motions.held(context, world, params.object)
         home = arm_motions.hand_at(context, context.arm_spec.home_q)
         base = context.world.world_T_base()
         turn = base.rotation @ _turn(params, context.arm_spec) if any(params.gripper_axis) else home.rotation
         offsets = context.rng.uniform(params.offset_min, params.offset_max, (TRIES, 3))
-        ways = [(Pose.of(home.translation_m + base.rotation.matrix() @ offset, turn),) for offset in offsets]
-        choice = arm_motions.reachable(ways, params, context, world)
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-        return (
-            Command("show", same),
-            Command("show", same, choice.candidate.world_T_ee[0], choice.q[0], Motion.FREE, touching),
-            Command("hold", same, dwell_s=params.hold_steps / 30.0),
+        leaving, hold = (
+            arm_motions.touching_now(context, world),
+            SkillStage("hold", dwell_s=params.hold_steps / 30.0),
         )
+        points = home.translation_m + offsets @ base.rotation.matrix().T
+        return [
+            (SkillStage("show", Pose.of(point, turn), leaving=leaving, cost=0.01 * i), hold)
+            for i, point in enumerate(points)
+        ]
 
     def is_success(self, params: ScanParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is still in the hand."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, Motion
+from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
@@ -17,6 +18,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.scene.bounds import world_aabb
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
 
 TRIES = 32
 """The draws of each waypoint; the first one that can be reached is taken."""
@@ -77,16 +80,17 @@ class Track(Skill[TrackParams]):
         )
 
     def commands(self, params: TrackParams, context: Context) -> Sequence[Command]:
-        """Make a free motion to each waypoint."""
+        """Make a free motion to each waypoint, each chosen among draws of its own."""
         world = context.world.snapshot()
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-        made = [Command("track", arm_motions.gripper_function(params.gripper_state, same))]
-        made.append(Command("track", same))
-        for i in range(params.way_points_num):
-            choice = arm_motions.reachable(_draws(params, context, world), params, context, world)
-            pose, q = choice.candidate.world_T_ee[0], choice.q[0]
-            made.append(Command(f"waypoint {i + 1}", same, pose, q, Motion.FREE, touching))
-        return tuple(made)
+        leaving = arm_motions.touching_now(context, world)
+        made = [SkillStage("track", functions=arm_motions.gripper_functions(params.gripper_state))]
+        for i in range(1, params.way_points_num + 1):
+            draws = enumerate(_draws(params, context, world))
+            stages = [
+                (SkillStage(f"waypoint {i}", pose, leaving=leaving, cost=0.01 * k),) for k, pose in draws
+            ]
+            made += choose_stages(stages, params, context)
+        return stage_commands(made, params, context)
 
     def is_success(self, params: TrackParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the hand ended within the range over the object, turned as asked within the noise."""
@@ -119,7 +123,7 @@ def _turn(params: TrackParams, context: Context, world: World) -> Rotation:
     return context.world.world_T_base().rotation @ Rotation.from_wxyz(params.way_points_ori)
 
 
-def _draws(params: TrackParams, context: Context, world: World) -> list[tuple[Pose, ...]]:
+def _draws(params: TrackParams, context: Context, world: World) -> list[Pose]:
     top, turn, between = _top(params, world), _turn(params, context, world), params.way_points_trans
     points = top + context.rng.uniform(between.min, between.max, (TRIES, 3))
-    return [(arm_motions.noisy(Pose.of(p, turn), 0.0, params.max_noise_deg, context.rng),) for p in points]
+    return [arm_motions.noisy(Pose.of(p, turn), 0.0, params.max_noise_deg, context.rng) for p in points]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
+from skill_server.stages.staged_skill import StagedSkill
 
 TICK_S = 1.0 / 30.0
 """The SimBox format counts in steps of this length."""
@@ -31,7 +32,7 @@ class WaitParams(SkillParams):
     gripper_state: int = arm_motions.KEEP
 
 
-class Wait(Skill[WaitParams]):
+class Wait(StagedSkill[WaitParams]):
     """Let time pass; the held objects are watched meanwhile."""
 
     name = "wait"
@@ -47,11 +48,10 @@ class Wait(Skill[WaitParams]):
             )
         )
 
-    def commands(self, params: WaitParams, context: Context) -> Sequence[Command]:
+    def stages(self, params: WaitParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make a pause after the gripper's command."""
-        same = arm_motions.neutral(params, context, context.world.snapshot())
-        function = arm_motions.gripper_function(params.gripper_state, same)
-        return (Command("wait", function, dwell_s=params.wait_steps * TICK_S),)
+        functions = arm_motions.gripper_functions(params.gripper_state)
+        return [(SkillStage("wait", functions=functions, dwell_s=params.wait_steps * TICK_S),)]
 
     def is_success(self, params: WaitParams, before: World, after: World, context: Context) -> Outcome:
         """Return OK, once the time is over."""

@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.contracts.commands import AwaitObject, Command
 from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import BELT_REST_MPS
@@ -86,6 +86,11 @@ class DynamicPick(Skill[DynamicPickParams]):
         speed = float(np.linalg.norm(state.world_v_object))
         if speed < BELT_REST_MPS:
             return Pick().commands(params, context)
+        if params.pre_grasp_offset == 0.0:
+            text = (
+                f"{params.object!r} moves, and pre_grasp_offset 0 leaves no place to wait for it; give it one"
+            )
+            raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "pre_grasp_offset"))
         why = [f"{params.object!r} passes before the hand can be there"]
         for point in _meetings(params, context, world):
             try:
@@ -107,7 +112,7 @@ class DynamicPick(Skill[DynamicPickParams]):
 
     def _at(
         self, params: DynamicPickParams, context: Context, world: World, point: Array
-    ) -> tuple[Stage, ...]:
+    ) -> tuple[SkillStage, ...]:
         gripper, state = context.arm_spec.gripper, world.states[params.object]
         assert gripper is not None
         there = Pose.of(point, state.world_T_object.rotation)
@@ -135,7 +140,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         descent = next(i for i, stage in enumerate(made) if stage.name == "descend")
         down_s = _descent_s(made[descent - 1], made[descent], params, context)
         lead_s = down_s + _closing_s(gripper) + params.time_bias
-        wait = Stage("wait", functions=(AwaitObject(params.object, point, lead_s, SLOWEST_S),))
+        wait = SkillStage("wait", functions=(AwaitObject(params.object, point, lead_s, SLOWEST_S),))
         return (*made[:descent], wait, *made[descent:])
 
 
@@ -162,7 +167,7 @@ def _meetings(params: DynamicPickParams, context: Context, world: World) -> list
     return [here + way * along for way in ways if way > 0.0]
 
 
-def _descent_s(before: Stage, descent: Stage, params: DynamicPickParams, context: Context) -> float:
+def _descent_s(before: SkillStage, descent: SkillStage, params: DynamicPickParams, context: Context) -> float:
     """Return the duration of the descent, by a plan of it that is not followed."""
     assert before.q is not None
     assert descent.world_T_ee is not None
@@ -179,7 +184,7 @@ def _closing_s(gripper: GripperSpec) -> float:
     return 0.5 * gripper.max_width_m / 0.2
 
 
-def _duration(stages: Sequence[Stage]) -> float:
+def _duration(stages: Sequence[SkillStage]) -> float:
     """Return the time until the hand is ready to go down, with the time of the descent."""
     planned = sum(stage.planned.duration_s for stage in stages if stage.planned is not None)
     waits = [f for stage in stages for f in stage.functions if isinstance(f, AwaitObject)]

@@ -12,7 +12,7 @@ from handiwork_core.contracts.commands import (
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
-from handiwork_core.contracts.stages import Stage
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -23,7 +23,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
-from skill_server.params.recovery import plans_approach
+from skill_server.params.candidate_test import plans_approach
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.look_ahead import LookAhead
 from skill_server.stages.selection import choose_stages
@@ -50,7 +50,7 @@ class Pick(StagedSkill[PickParams]):
         """See ``Skill``."""
         return check_pick(params, arm, world)
 
-    def stages(self, params: PickParams, context: Context) -> Sequence[Sequence[Stage]]:
+    def stages(self, params: PickParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make the stages of each grasp, the best grasp first."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
@@ -73,7 +73,7 @@ class Pick(StagedSkill[PickParams]):
             for grasp in grasps
         ]
 
-    def chosen_stages(self, params: PickParams, context: Context) -> tuple[Stage, ...]:
+    def chosen_stages(self, params: PickParams, context: Context) -> tuple[SkillStage, ...]:
         """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
         if params.next_place is None or not params.is_closing:
             return super().chosen_stages(params, context)
@@ -152,18 +152,20 @@ def _stages(
     lift_m: float,
     leaving: frozenset[str],
     holds_m: float,
-) -> tuple[Stage, ...]:
+) -> tuple[SkillStage, ...]:
     """Return the stages of one grasp, as far as the goal asks for them."""
     at, target, opened = grasp.world_T_ee, frozenset({params.object}), OpenGripper(_opening(params, gripper))
     hand = CloseGripper() if params.is_closing else opened
-    made = [Stage("open", functions=(opened,))]
+    made = [SkillStage("open", functions=(opened,))]
     motion, hold = Motion.FREE, None
     if params.pre_grasp_offset > 0.0:
         motion, hold = Motion.STRAIGHT, params.pre_grasp_hold_vec_weight or None
-        made.append(Stage("approach", pre, functions=(opened,), speed=APPROACH_SPEED, waypoint="pre-grasp"))
+        made.append(
+            SkillStage("approach", pre, functions=(opened,), speed=APPROACH_SPEED, waypoint="pre-grasp")
+        )
     attach = (AttachObject(params.object),) if params.is_closing else ()
     made += [
-        Stage(
+        SkillStage(
             "descend",
             at,
             motion,
@@ -174,7 +176,7 @@ def _stages(
             waypoint="grasp",
             cost=grasp.score,
         ),
-        Stage(
+        SkillStage(
             "grasp",
             functions=(hand, *attach),
             dwell_s=seconds(params.gripper_change_steps),
@@ -183,9 +185,9 @@ def _stages(
     ]
     if lift_m > 0.0:
         lifted = Pose.of((0.0, 0.0, lift_m)) @ at
-        made.append(Stage("lift", lifted, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
+        made.append(SkillStage("lift", lifted, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
     if params.return_to_pregrasp:
-        made.append(Stage("return", pre, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
+        made.append(SkillStage("return", pre, Motion.STRAIGHT, (hand,), leaving, speed=0.5))
     return tuple(made)
 
 

@@ -16,7 +16,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks
-from skill_server.params.recovery import plans_approach
+from skill_server.params.candidate_test import plans_approach
 from skill_server.placing.checks import check_goal, check_numbers
 from skill_server.placing.params import PlaceParams
 from skill_server.placing.place_stages import place_stages

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.contracts.commands import Command, Motion
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -20,11 +21,14 @@ from skill_server.geometry.solids import object_box
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 from skill_server.placing.box_overlap import inside_from_above
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 
 DIRECTIONS = 12
 STEP_DEG = 15.0
 UPRIGHT_RAD = 0.3
+SPEED = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,7 @@ class PourParams(SkillParams):
         return (self.container,)
 
 
-class Pour(Skill[PourParams]):
+class Pour(StagedSkill[PourParams]):
     """Pour out the content of the held object."""
 
     name = "pour"
@@ -96,31 +100,35 @@ class Pour(Skill[PourParams]):
             )
         )
 
-    def commands(self, params: PourParams, context: Context) -> Sequence[Command]:
-        """Choose the first side to tilt to that can be reached, and return the same way."""
+    def stages(self, params: PourParams, context: Context) -> Sequence[Sequence[SkillStage]]:
+        """Make the stages up to the full tilt, for each side to tilt to."""
         world = context.world.snapshot()
         held = arm_motions.held(context, world, params.object)
+        leaving = arm_motions.touching_now(context, world)
         angles = 2.0 * math.pi * (np.arange(DIRECTIONS) + context.rng.random()) / DIRECTIONS
-        ways = [
-            tuple(
-                pose @ held.link_T_object.inverse() for pose in _poses(params, world, held.object, float(a))
+        made = []
+        for i, angle in enumerate(angles):
+            first, *tilted = (
+                pose @ held.link_T_object.inverse()
+                for pose in _poses(params, world, held.object, float(angle))
             )
-            for a in angles
-        ]
-        choice = arm_motions.reachable(ways, params, context, world)
-        poses, q = choice.candidate.world_T_ee, choice.q
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-        there = [
-            Command("tilt", same, poses[i], q[i], Motion.STRAIGHT, speed=0.5) for i in range(1, len(poses))
-        ]
-        back = [Command("upright", same, pose, None, Motion.STRAIGHT, speed=0.5) for pose in poses[-2::-1]]
-        return (
-            Command("transit", same),
-            Command("transit", same, poses[0], q[0], Motion.FREE, touching, speed=0.5),
-            *there,
-            Command("pour", same, dwell_s=params.wait_steps / 30.0),
-            *back,
+            transit = SkillStage("transit", first, leaving=leaving, speed=SPEED, cost=0.01 * i)
+            tilts = (
+                SkillStage("tilt", pose, Motion.STRAIGHT, speed=SPEED, waypoint=f"tilt {k}")
+                for k, pose in enumerate(tilted, 1)
+            )
+            made.append((transit, *tilts))
+        return made
+
+    def commands(self, params: PourParams, context: Context) -> Sequence[Command]:
+        """Choose the first side to tilt to that can be reached, and return the same way."""
+        there = self.chosen_stages(params, context)
+        back = (
+            SkillStage("upright", stage.world_T_ee, Motion.STRAIGHT, speed=SPEED)
+            for stage in reversed(there[:-1])
         )
+        pause = SkillStage("pour", dwell_s=params.wait_steps / 30.0)
+        return stage_commands((*there, pause, *back), params, context)
 
     def is_success(self, params: PourParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is held and upright, and as many particles as asked are in the container."""

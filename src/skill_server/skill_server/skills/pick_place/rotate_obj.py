@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, DummyForward, Motion
+from handiwork_core.contracts.commands import Command, DummyForward
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.contracts.stages import SkillStage
+from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions import arm_motions
 from skill_server.params import checks, joint_list
 from skill_server.params.joint_list import JointList
+from skill_server.stages.commands import stage_commands
+from skill_server.stages.selection import choose_stages
 from skill_server.state import gripper_state
 
 Range = tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -80,19 +84,17 @@ class RotateObj(Skill[RotateObjParams]):
         )
 
     def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:
-        """Make the motion to the goal, after a waypoint where one is asked for."""
+        """Make the motion to the goal, after a waypoint where one is asked for; each is free, and chosen for itself."""
         world = context.world.snapshot()
         poses = self._poses(params, context, world)
-        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
-        made = [Command("rotate", same)]
+        leaving = arm_motions.touching_now(context, world)
+        made = [SkillStage("rotate")]
         if params.ctrl_list:
-            made.append(
-                Command("joints", DummyForward(self._begin_q(params, context, world)), touching=touching)
-            )
+            joints = DummyForward(self._begin_q(params, context, world))
+            made.append(SkillStage("joints", functions=(joints,), leaving=leaving))
         for pose in poses:
-            q = arm_motions.reachable([(pose,)], params, context, world).q[0]
-            made.append(Command("rotate", same, pose, q, Motion.FREE, touching))
-        return tuple(made)
+            made += choose_stages([(SkillStage("rotate", pose, leaving=leaving),)], params, context)
+        return stage_commands(made, params, context)
 
     def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
         """Check the object's turn and the position of its fixed point; both fail when it slipped too far."""
@@ -103,7 +105,7 @@ class RotateObj(Skill[RotateObjParams]):
         wanted = then.apply(point) + base.rotation.matrix() @ np.array(params.trans_offset)
         gap = float(np.linalg.norm(now.apply(point) - wanted))
         # The same seed draws the same angles.
-        turn = then.rotation @ arm_motions.intrinsic_xyz(_angles(params, context.seed))
+        turn = then.rotation @ _intrinsic_xyz(_angles(params, context.seed))
         off = turn.angle_to(now.rotation)
         good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
         text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from its goal"
@@ -115,7 +117,7 @@ class RotateObj(Skill[RotateObjParams]):
         held = arm_motions.held(context, world, params.object)
         now = self._begin(params, context, world, held)
         about = Pose.of(_pivot(params))
-        turn = about @ Pose.of((0.0, 0.0, 0.0), arm_motions.intrinsic_xyz(_angles(params, context.seed)))
+        turn = about @ Pose.of((0.0, 0.0, 0.0), _intrinsic_xyz(_angles(params, context.seed)))
         turned = now @ turn @ about.inverse()
         shift = context.world.world_T_base().rotation.matrix() @ np.array(params.trans_offset)
         goals = [Pose.of(turned.translation_m + shift, turned.rotation)]
@@ -146,3 +148,11 @@ def _angles(params: RotateObjParams, seed: int) -> Sequence[float]:
 def _pivot(params: RotateObjParams) -> Array:
     """Return the point (3,) of the object that stays in place."""
     return sum((m * np.array(arm_motions.AXES[name]) for name, m in params.obj_axis_offset), np.zeros(3))
+
+
+def _intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
+    """Return the rotation by turns [deg] about x, then the new y, then the new z."""
+    turned = Rotation.identity()
+    for axis, angle in zip(np.eye(3), angles_deg, strict=True):
+        turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
+    return turned

@@ -1,11 +1,9 @@
-"""The policy after a failure: end, take another candidate while nothing was touched, or grasp once more."""
+"""The commands by which an arm steps back after a failed attempt, along the straight motions that it came."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
-from typing import Protocol, runtime_checkable
 
 from handiwork_core.contracts.commands import (
     CloseGripper,
@@ -16,67 +14,6 @@ from handiwork_core.contracts.commands import (
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context
-from handiwork_core.model.outcome import Code
-
-
-class Recovery(Enum):
-    """Values of the goal field ``recovery``."""
-
-    GIVE_UP = "give_up"
-    NEXT_CANDIDATE = "next_candidate"
-    REGRASP = "regrasp"
-
-
-class CandidateTest(Enum):
-    """Values of the goal field ``test_mode``; both avoid obstacles."""
-
-    FORWARD = "forward"
-    IK = "ik"
-
-
-@runtime_checkable
-class Recovering(Protocol):
-    """Parameters that name a policy; a run without one takes the next of ``DEFAULT_ATTEMPTS`` candidates."""
-
-    @property
-    def recovery(self) -> str:
-        """The policy, a value of ``Recovery``."""
-        ...
-
-    @property
-    def max_attempts(self) -> int:
-        """The number of candidates, or of grasps, that are tried in all."""
-        ...
-
-
-DEFAULT_ATTEMPTS = 3
-UNREACHED = (Code.PLAN_FAILED, Code.PATH_BLOCKED, Code.PLAN_BUDGET, Code.GOAL_IN_COLLISION, Code.NO_IK)
-"""Refusals of a plan after which another candidate may succeed."""
-LOST = (Code.NOTHING_GRASPED, Code.OBJECT_DROPPED, Code.OBJECT_MOVED, Code.NOT_IN_PLACE)
-"""Failures that a new grasp, in the world as it is now, may correct."""
-
-
-def policy_of(params: object) -> tuple[Recovery, int]:
-    """Return the policy and the number of attempts of a run.
-
-    Args:
-        params: Parameters of a skill, which may be ``Recovering``.
-
-    Returns:
-        The policy, and the number of candidates or grasps that are tried in all.
-    """
-    if isinstance(params, Recovering):
-        return Recovery(params.recovery), params.max_attempts
-    return Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS
-
-
-def plans_approach(params: object) -> bool:
-    """Return True when the free motion to a candidate is planned before the candidate is taken.
-
-    Args:
-        params: Parameters of a skill, which may have the field ``test_mode``.
-    """
-    return getattr(params, "test_mode", None) == CandidateTest.FORWARD.value
 
 
 def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]:
