@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Candidate, CandidatesResult, CandidateVerdict
+from handiwork_core.contracts.planning import Candidate
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
@@ -20,12 +20,36 @@ from skill_server.stages.scenes import stage_scenes
 from skill_server.state.gripper_state import arm_q
 
 from .params import PlaceParams
-from .place_stages import PlaceStages, place_stages
+from .place_stages import N_CANDIDATES, PlaceStages, place_stages
 
-AT_FIRST = 8
-"""Releases that the planner judges first: they often suffice, and each request costs time of its own."""
-ENOUGH = 4
-"""Feasible releases with which a grasp is taken at once: with fewer, a small slip in the hand may leave none."""
+LEAST_S = 0.01
+"""The least time for one request, s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The feasible ones among releases: their number, the number of all, and the most frequent cause of the others."""
+
+    good: int
+    of: int
+    refusal: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How closely a place is looked at.
+
+    Attributes:
+        releases: Number of releases that are sampled.
+        enough: Number of feasible ones with which a grasp is taken; all, where a goal gives fewer.
+    """
+
+    releases: int
+    enough: int
+
+
+LEVELS = (Level(16, 2), Level(N_CANDIDATES, 4), Level(N_CANDIDATES, 1))
+"""A coarse look at all grasps comes first. A single feasible release comes last: a small slip may leave none."""
 
 
 class LookAhead:
@@ -55,15 +79,20 @@ class LookAhead:
         self._params, self._object, self._context = params, object_name, context
         self._budget_s, self._steady = budget_s, steady
         self._until_s = steady() + budget_s
-        self._enough, self._found = ENOUGH, dict[bytes, Outcome | int]()
+        self._level = 0
+        self._found = dict[tuple[int, bytes], Share | Outcome]()
 
-    def makes_do(self) -> bool:
-        """Accept a single feasible release from now on; return True if this changes the answer for a grasp.
+    def look_closer(self) -> bool:
+        """Look more closely from now on, or accept less; return False where this cannot change any answer.
 
         To be called after all grasps were refused.
         """
-        was, self._enough = self._enough, 1
-        return was > 1 and any(type(found) is int for found in self._found.values())
+        if self._level + 1 == len(LEVELS) or not self._found or self._left_s() <= 0.0:
+            return False
+        self._level += 1
+        if LEVELS[self._level].releases > LEVELS[self._level - 1].releases:
+            return True
+        return any(isinstance(found, Share) and found.good for found in self._found.values())
 
     def refusal(self, stages: tuple[SkillStage, ...]) -> Outcome:
         """Return why the object cannot be placed after stages that grasp it.
@@ -72,33 +101,31 @@ class LookAhead:
             stages: Stages of one grasp, each pose with its configuration.
 
         Returns:
-            OK if the planner finds ``ENOUGH`` releases feasible, or after ``makes_do`` one; else NO_CANDIDATE, or
-            PLAN_BUDGET for a grasp that no time was left for. The message is a cause that can be counted.
+            OK if the planner finds enough releases feasible; else NO_CANDIDATE, or PLAN_BUDGET for a grasp that no time
+            was left for. The message is a cause that can be counted.
 
         Raises:
             StepFailed: The planner failed, or the place contradicts itself.
             Stopped: The token was set.
         """
-        key = b"".join(stage.q.tobytes() for stage in stages if stage.q is not None)
+        level = LEVELS[self._level]
+        key = level.releases, b"".join(stage.q.tobytes() for stage in stages if stage.q is not None)
         if key not in self._found:
-            self._found[key] = self._looked(stages)
+            self._found[key] = self._looked(stages, level.releases)
         found = self._found[key]
-        if not isinstance(found, int):
+        if isinstance(found, Outcome):
             return found
-        if found >= self._enough:
-            return OK
-        return _unreachable(f"only {found} of its releases can be done", None)
+        return OK if found.good >= min(level.enough, found.of) else found.refusal
 
-    def _looked(self, stages: tuple[SkillStage, ...]) -> Outcome | int:
-        """Return the number of feasible releases, up to ``ENOUGH``; or why there is none."""
+    def _looked(self, stages: tuple[SkillStage, ...], n: int) -> Share | Outcome:
+        """Return how many of ``n`` releases are feasible; or why this is not known."""
         if self._left_s() <= 0.0:
             return self._late()
         seed = self._params.seed
         rng = np.random.default_rng(seed & (2**64 - 1))
         ahead = replace(context_after(stages, self._context), rng=rng, seed=seed, planning_time_s=0.0)
         try:
-            found = place_stages(self._params, ahead, ahead.held[self._object])
-            return self._judged(found, ahead)
+            return self._judged(place_stages(self._params, ahead, ahead.held[self._object], n), ahead)
         except StepFailed as failure:
             if failure.outcome.code is not Code.NO_CANDIDATE:
                 raise
@@ -106,32 +133,24 @@ class LookAhead:
         finally:
             self._context.planning_time_s += ahead.planning_time_s
 
-    def _judged(self, found: PlaceStages, ahead: Context) -> Outcome | int:
+    def _judged(self, found: PlaceStages, ahead: Context) -> Share | Outcome:
         posed = [stage for stage in found.sequences[0] if stage.world_T_ee is not None]
         world = ahead.world.snapshot()
         scenes = stage_scenes(found.sequences[0], self._params, ahead, world)
         ways, start_q = Ways(tuple(stage.label for stage in posed)), arm_q(world, ahead.arm_spec)
-        causes, blocking, good = Counter[str](), dict[str, BodyPair | None](), 0
         candidates = tuple(_candidate(one) for one in found.sequences)
-        for batch in filter(None, (candidates[:AT_FIRST], candidates[AT_FIRST:])):
-            if (left_s := self._left_s()) <= 0.0:
-                return good or self._late()
-            result = judge_candidates(ahead, start_q, batch, scenes, left_s)
-            if result.code is Code.PLAN_BUDGET:
-                return good or self._late()
-            for verdict in _verdicts(result):
-                if verdict.code is Code.OK:
-                    good += 1
-                    continue
-                cause = cause_of(verdict, ways)
-                causes[cause] += 1
-                blocking[cause] = verdict.blocking
-            if good >= ENOUGH:
-                break
-        if not causes:
-            return ENOUGH  # a goal with few place_poses, which all can be done
-        most = max(causes, key=causes.__getitem__)
-        return good or _unreachable(most, blocking[most])
+        result = judge_candidates(ahead, start_q, candidates, scenes, max(self._left_s(), LEAST_S))
+        if result.code is Code.PLAN_BUDGET:
+            return self._late()
+        if result.code is not Code.OK:
+            text = result.message or "the planner refused the releases of the next place"
+            raise StepFailed(Outcome(result.code, text, "select", "next_place"))
+        bad = [verdict for verdict in result.verdicts if verdict.code is not Code.OK]
+        if not bad:
+            return Share(len(candidates), len(candidates), OK)
+        [(most, _)] = Counter(cause_of(verdict, ways) for verdict in bad).most_common(1)
+        blocking = next(verdict.blocking for verdict in bad if cause_of(verdict, ways) == most)
+        return Share(len(candidates) - len(bad), len(candidates), _unreachable(most, blocking))
 
     def _left_s(self) -> float:
         return self._until_s - self._steady()
@@ -143,13 +162,6 @@ class LookAhead:
 
 def _candidate(stages: Sequence[SkillStage]) -> Candidate:
     return Candidate(tuple(stage.world_T_ee for stage in stages if stage.world_T_ee is not None))
-
-
-def _verdicts(result: CandidatesResult) -> tuple[CandidateVerdict, ...]:
-    if result.code is Code.OK:
-        return result.verdicts
-    text = result.message or "the planner refused the releases of the next place"
-    raise StepFailed(Outcome(result.code, text, "select", "next_place"))
 
 
 def _unreachable(why: str, blocking: BodyPair | None) -> Outcome:

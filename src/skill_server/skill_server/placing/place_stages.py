@@ -46,13 +46,16 @@ class PlaceStages:
     removed: Mapping[str, int]
 
 
-def place_stages(params: PlaceParams, context: Context, held: Attachment) -> PlaceStages:
+def place_stages(
+    params: PlaceParams, context: Context, held: Attachment, n: int = N_CANDIDATES
+) -> PlaceStages:
     """Sample release poses in random order of place, the present heading first, and make the stages of each.
 
     Args:
         params: Parameters of Place.
         context: Context of the run; its world shows the arm that holds the object.
         held: The object, and how the hand holds it.
+        n: Number of releases to sample; a goal with ``place_poses`` gives its own.
 
     Returns:
         The releases.
@@ -62,7 +65,7 @@ def place_stages(params: PlaceParams, context: Context, held: Attachment) -> Pla
     """
     gripper, world = context.arm_spec.gripper, context.world.snapshot()
     assert gripper is not None
-    poses, unsupported = _place_poses(params, context, world, held)
+    poses, unsupported = _place_poses(params, context, world, held, n)
     opened = OpenGripper(_release_width(world, gripper))
     sequences = [
         _stages(pre, place, params, gripper, opened, held.object, 0.01 * i)
@@ -72,7 +75,7 @@ def place_stages(params: PlaceParams, context: Context, held: Attachment) -> Pla
 
 
 def _place_poses(
-    params: PlaceParams, context: Context, world: World, attachment: Attachment
+    params: PlaceParams, context: Context, world: World, attachment: Attachment, n: int
 ) -> tuple[list[tuple[Pose, Pose]], int]:
     """Return pairs of EE poses in the world, before the release and at it; and how many had no support."""
     if params.place_poses:
@@ -81,7 +84,7 @@ def _place_poses(
     world_T_base, ee_T_object = context.world.world_T_base(), attachment.link_T_object
     world_T_ee = ee_pose(world, context.robot, context.arm_spec, world_T_base)
     setting = setting_of(params, world, Held(world_T_ee @ ee_T_object, ee_T_object), world_T_base)
-    made, unsupported = releases(params, setting, context.rng, N_CANDIDATES), 0
+    made, unsupported = releases(params, setting, context.rng, n), 0
     if params.finds_support:
         made, unsupported = lowered(made, params, setting, world, attachment.object)
     return [made.poses(i) for i in range(len(made.at))], unsupported

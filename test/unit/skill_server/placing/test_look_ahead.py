@@ -16,7 +16,7 @@ from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import FakePlanner, Fakes
 from skill_server.execution.run import run_skill
-from skill_server.placing.look_ahead import ENOUGH, LookAhead
+from skill_server.placing.look_ahead import LEVELS, LookAhead
 from skill_server.placing.params import PlaceParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place
@@ -97,8 +97,17 @@ def test_a_refusal_counts_the_grasps_by_what_is_in_the_way_of_the_place() -> Non
 
 
 def test_a_grasp_with_a_single_release_is_taken_only_where_no_other_has_more() -> None:
-    assert grasped(cell({0: 1, 5: ENOUGH})) is BESIDE
-    assert grasped(cell({0: 1, 5: 0})) is OVER
+    coarse, _close, least = LEVELS
+    assert grasped(cell({0: coarse.enough - 1, 5: coarse.enough})) is BESIDE
+    assert grasped(cell({0: least.enough, 5: 0})) is OVER
+
+
+def test_no_grasp_is_looked_at_closely_before_all_were_looked_at() -> None:
+    f = cell({0: 1, 5: 0})
+    assert grasped(f) is OVER
+    coarse, close, _least = (level.releases for level in LEVELS)
+    looks = [len(r.candidates) for r in f.planner.candidates if r.scenes[0].attached]
+    assert looks == [coarse, coarse, close, close]
 
 
 def test_a_given_release_suffices_alone() -> None:

@@ -77,14 +77,8 @@ class Pick(StagedSkill[PickParams]):
         """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
         if params.next_place is None or not params.is_closing:
             return super().chosen_stages(params, context)
-        sequences, is_planned = self.stages(params, context), plans_approach(params)
         ahead = LookAhead(params.next_place, params.object, context, params.allowed_planning_time)
-        try:
-            return choose_stages(sequences, params, context, plans_approach=is_planned, test=ahead.refusal)
-        except StepFailed as failure:
-            if failure.outcome.code is not Code.NO_CANDIDATE or not ahead.makes_do():
-                raise
-        return choose_stages(sequences, params, context, plans_approach=is_planned, test=ahead.refusal)
+        return _looking_ahead(self.stages(params, context), params, context, ahead)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -128,6 +122,20 @@ class Pick(StagedSkill[PickParams]):
     def recovery_skills(self, params: PickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Return no skills: the skill can be tried again at once."""
         return ()
+
+
+def _looking_ahead(
+    sequences: Sequence[Sequence[SkillStage]], params: PickParams, context: Context, ahead: LookAhead
+) -> tuple[SkillStage, ...]:
+    """Choose among the grasps; where none is left, look more closely, as long as that may change the result."""
+    try:
+        return choose_stages(
+            sequences, params, context, plans_approach=plans_approach(params), test=ahead.refusal
+        )
+    except StepFailed as failure:
+        if failure.outcome.code is not Code.NO_CANDIDATE or not ahead.look_closer():
+            raise
+    return _looking_ahead(sequences, params, context, ahead)
 
 
 def _opening(params: PickParams, gripper: GripperSpec) -> float:
