@@ -156,7 +156,7 @@ class LookAhead:
         return self._until_s - self._steady()
 
     def _late(self) -> Outcome:
-        text = f"not looked at ahead within allowed_planning_time, {self._budget_s:g} s"
+        text = f"not looked at ahead within {self._budget_s:g} s, which follow from allowed_planning_time"
         return Outcome(Code.PLAN_BUDGET, text, "select", "allowed_planning_time")
 
 

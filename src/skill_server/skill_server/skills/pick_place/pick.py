@@ -36,6 +36,8 @@ from skill_server.state.scene_query import supports
 __all__ = ["Pick", "PickParams"]
 
 APPROACH_SPEED = 0.8
+PLANS_AHEAD = 4
+"""All grasps of one choice are looked at ahead within this many times ``allowed_planning_time``."""
 SLIP_M = 0.03
 """The largest motion of the object in the hand between the grasp and the end of the lift."""
 
@@ -77,7 +79,8 @@ class Pick(StagedSkill[PickParams]):
         """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
         if params.next_place is None or not params.is_closing:
             return super().chosen_stages(params, context)
-        ahead = LookAhead(params.next_place, params.object, context, params.allowed_planning_time)
+        budget_s = PLANS_AHEAD * params.allowed_planning_time
+        ahead = LookAhead(params.next_place, params.object, context, budget_s)
         return _looking_ahead(self.stages(params, context), params, context, ahead)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
