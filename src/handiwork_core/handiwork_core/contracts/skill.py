@@ -298,6 +298,8 @@ class Skill(ABC, Generic[P]):
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """Choose a candidate and return the command list. May ask the planner; must not move anything.
 
+        A skill that extends ``handiwork.StagedSkill`` declares stages instead, from which the commands follow.
+
         Args:
             params: The goal's parameters.
             context: The ports and state of the run.
