@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Candidate
+from handiwork_core.contracts.planning import Candidate, CandidateVerdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
-from skill_server.motions.candidate_selection import Ways, cause_of
+from skill_server.motions.candidate_selection import BATCH, Ways, cause_of
 from skill_server.motions.planner_requests import judge_candidates
 from skill_server.stages.foreseen import context_after
 from skill_server.stages.scenes import stage_scenes
@@ -139,13 +139,19 @@ class LookAhead:
         scenes = stage_scenes(found.sequences[0], self._params, ahead, world)
         ways, start_q = Ways(tuple(stage.label for stage in posed)), arm_q(world, ahead.arm_spec)
         candidates = tuple(_candidate(one) for one in found.sequences)
-        result = judge_candidates(ahead, start_q, candidates, scenes, max(self._left_s(), LEAST_S))
-        if result.code is Code.PLAN_BUDGET:
-            return self._late()
-        if result.code is not Code.OK:
-            text = result.message or "the planner refused the releases of the next place"
-            raise StepFailed(Outcome(result.code, text, "select", "next_place"))
-        bad = [verdict for verdict in result.verdicts if verdict.code is not Code.OK]
+        verdicts = list[CandidateVerdict]()
+        for first in range(
+            0, len(candidates), BATCH
+        ):  # as Place asks: the planner's own choices are the same then
+            batch = candidates[first : first + BATCH]
+            result = judge_candidates(ahead, start_q, batch, scenes, max(self._left_s(), LEAST_S))
+            if result.code is Code.PLAN_BUDGET:
+                return self._late()
+            if result.code is not Code.OK:
+                text = result.message or "the planner refused the releases of the next place"
+                raise StepFailed(Outcome(result.code, text, "select", "next_place"))
+            verdicts += result.verdicts
+        bad = [verdict for verdict in verdicts if verdict.code is not Code.OK]
         if not bad:
             return Share(len(candidates), len(candidates), OK)
         [(most, _)] = Counter(cause_of(verdict, ways) for verdict in bad).most_common(1)
