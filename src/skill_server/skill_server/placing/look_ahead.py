@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Candidate, CandidateVerdict
+from handiwork_core.contracts.planning import Candidate, CandidateVerdict, SceneQuery
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
@@ -135,28 +135,33 @@ class LookAhead:
 
     def _judged(self, found: PlaceStages, ahead: Context) -> Share | Outcome:
         posed = [stage for stage in found.sequences[0] if stage.world_T_ee is not None]
-        world = ahead.world.snapshot()
-        scenes = stage_scenes(found.sequences[0], self._params, ahead, world)
-        ways, start_q = Ways(tuple(stage.label for stage in posed)), arm_q(world, ahead.arm_spec)
-        candidates = tuple(_candidate(one) for one in found.sequences)
-        verdicts = list[CandidateVerdict]()
-        for first in range(
-            0, len(candidates), BATCH
-        ):  # as Place asks: the planner's own choices are the same then
-            batch = candidates[first : first + BATCH]
-            result = judge_candidates(ahead, start_q, batch, scenes, max(self._left_s(), LEAST_S))
+        scenes = stage_scenes(found.sequences[0], self._params, ahead, ahead.world.snapshot())
+        ways = Ways(tuple(stage.label for stage in posed))
+        verdicts = self._verdicts(tuple(_candidate(one) for one in found.sequences), scenes, ahead)
+        if verdicts is None:
+            return self._late()
+        bad = [verdict for verdict in verdicts if verdict.code is not Code.OK]
+        if not bad:
+            return Share(len(verdicts), len(verdicts), OK)
+        [(most, _)] = Counter(cause_of(verdict, ways) for verdict in bad).most_common(1)
+        blocking = next(verdict.blocking for verdict in bad if cause_of(verdict, ways) == most)
+        return Share(len(verdicts) - len(bad), len(verdicts), _unreachable(most, blocking))
+
+    def _verdicts(
+        self, candidates: tuple[Candidate, ...], scenes: tuple[SceneQuery, ...], ahead: Context
+    ) -> list[CandidateVerdict] | None:
+        """Ask in the batches in which Place asks, so that the planner's own random choices are the same; None: late."""
+        start_q, verdicts = arm_q(ahead.world.snapshot(), ahead.arm_spec), list[CandidateVerdict]()
+        for first in range(0, len(candidates), BATCH):
+            batch, left_s = candidates[first : first + BATCH], max(self._left_s(), LEAST_S)
+            result = judge_candidates(ahead, start_q, batch, scenes, left_s)
             if result.code is Code.PLAN_BUDGET:
-                return self._late()
+                return None
             if result.code is not Code.OK:
                 text = result.message or "the planner refused the releases of the next place"
                 raise StepFailed(Outcome(result.code, text, "select", "next_place"))
             verdicts += result.verdicts
-        bad = [verdict for verdict in verdicts if verdict.code is not Code.OK]
-        if not bad:
-            return Share(len(candidates), len(candidates), OK)
-        [(most, _)] = Counter(cause_of(verdict, ways) for verdict in bad).most_common(1)
-        blocking = next(verdict.blocking for verdict in bad if cause_of(verdict, ways) == most)
-        return Share(len(candidates) - len(bad), len(candidates), _unreachable(most, blocking))
+        return verdicts
 
     def _left_s(self) -> float:
         return self._until_s - self._steady()

@@ -107,7 +107,21 @@ def test_no_grasp_is_looked_at_closely_before_all_were_looked_at() -> None:
     assert grasped(f) is OVER
     coarse, close, _least = (level.releases for level in LEVELS)
     looks = [len(r.candidates) for r in f.planner.candidates if r.scenes[0].attached]
-    assert looks == [coarse, coarse, close, close]
+    assert looks == [coarse, coarse, *4 * [close // 2]]
+
+
+def test_releases_are_asked_for_in_the_batches_of_place() -> None:
+    f = cell({0: 0, 5: 0})
+    refusal(f)
+    close = [r for r in f.planner.candidates if r.scenes[0].attached][-2:]
+    f.planner.candidates.clear()
+    f.planner.feasible = {0: 0}
+    assert run_skill(Pick(), replace(PICK, grasp_poses=(OVER,), next_place=None), f.context).outcome.ok
+    f.context.rng = np.random.default_rng(TRAY.seed)
+    with pytest.raises(StepFailed):
+        Place().commands(TRAY, f.context)
+    asked = [r for r in f.planner.candidates if r.scenes[0].attached]
+    assert [len(r.candidates) for r in asked] == [len(r.candidates) for r in close]
 
 
 def test_a_given_release_suffices_alone() -> None:
