@@ -35,9 +35,9 @@ def placed(cell: SimulatedCell, pick: PickParams, place: PlaceParams) -> Outcome
 
 def test_a_bottle_is_grasped_so_that_it_can_be_set_down_upside_down(robot: Robot, engine: CpuEngine) -> None:
     greedy = PickParams(object="bottle", allowed_planning_time=PATIENCE_S)
-    refused = placed(SimulatedCell(robot, engine, "look_ahead", 0), greedy, UPSIDE_DOWN)
+    refused = placed(SimulatedCell(robot, engine, "upside_down", 0), greedy, UPSIDE_DOWN)
     assert refused.code is Code.NO_CANDIDATE
-    cell = SimulatedCell(robot, engine, "look_ahead", 0)
+    cell = SimulatedCell(robot, engine, "upside_down", 0)
     done = placed(cell, replace(greedy, next_place=UPSIDE_DOWN), UPSIDE_DOWN)
     assert done.ok, done
     up = cell.snapshot().states["bottle"].world_T_object.rotation.matrix()[2, 2]
