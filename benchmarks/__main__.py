@@ -44,6 +44,7 @@ PLAIN = {
     "ik": ("benchmarks.ik", ""),
     "skills": ("benchmarks.skills", ""),
     "place_modes": ("benchmarks.skills.place_modes", ""),
+    "look_ahead": ("benchmarks.skills.look_ahead", ""),
     "conditions": ("benchmarks.conditions", ""),
     "conditions_node": ("benchmarks.conditions.node", ""),
     "batch": ("benchmarks.planning.batch", ""),

@@ -114,6 +114,13 @@ CASES = [
         "post_grasp_offset_min",
         ("0.2", "0.1", "swap"),
     ),
+    (
+        pick(next_place="{container: tary}"),
+        Code.UNKNOWN_OBJECT,
+        "next_place.container",
+        ("'tary'", "in next_place"),
+    ),
+    (pick(next_place="{contaner: bin}"), Code.BAD_GOAL, "next_place.contaner", ("'container'",)),
     (pick(lift_th=0.15), Code.CONTRADICTION, "lift_th", ("0.15", "lower it")),
     (place(container="bnn"), Code.UNKNOWN_OBJECT, "container", ("'bnn'", "'bin'")),
     (place(container=""), Code.BAD_GOAL, "container", ("empty", "'bin'")),

@@ -110,6 +110,32 @@ def test_a_filter_keeps_its_frame():
     assert [one.frame for one in params.orientation_filters] == ["container"]
 
 
+def test_the_next_place_of_a_message_is_the_text_of_a_mapping():
+    goal = Pick.Goal(
+        object="cube", arm="left", next_place="{container: bin, place_poses: [{position: [1, 2, 3]}]}"
+    )
+    place = decode_goal(PickParams, goal, frames).next_place
+    assert (place.container, place.arm) == ("bin", "left")
+    assert place.place_poses[0].translation_m.tolist() == [1.0, 2.0, 3.0]
+    assert decode_goal(PickParams, Pick.Goal(object="cube"), frames).next_place is None
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("{contaner: bin}", "next_place.contaner"),
+        ("{container: bin, t_eps: high}", "next_place.t_eps"),
+        ("[bin]", "next_place"),
+        ("{container: [", "next_place"),
+        ("x" * 200_000, "next_place"),
+    ],
+)
+def test_a_bad_next_place_is_refused_by_its_key(text, field):
+    outcome = refusal(Pick.Goal(object="cube", next_place=text))
+    assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, field)
+    assert outcome.message.startswith("next_place")
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.text(max_size=8),

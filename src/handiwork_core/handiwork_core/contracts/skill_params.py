@@ -17,6 +17,13 @@ def file_field() -> str:
     return dataclasses.field(default="", metadata={FILE: True})
 
 
+SKILL = "skill"
+"""Key of the metadata of fields that hold the parameters of another skill, whose name is the value, or None.
+
+A goal gives them as a mapping, which is read as a goal of that skill is; a typed action has the YAML text of it.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillParams:
     """The common parameters. Extend it by a dataclass with the same three arguments of ``dataclass``.

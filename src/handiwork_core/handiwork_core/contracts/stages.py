@@ -34,6 +34,7 @@ class SkillStage:
         dwell_s: Wait after the motion and the first function, s.
         waypoint: Name of the waypoint in messages; empty: that of the stage.
         cost: Cost of the waypoint. A sequence of stages with a lower sum is preferred.
+        holds_m: Distance between the pads that a closing hand is expected to stop at, m; None: not known.
         q: Configuration (dof,) of the waypoint, rad or m. ``choose_stages`` fills it in for poses.
         planned: A motion to ``q``, which ``choose_stages`` fills in where it planned one.
         path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
@@ -51,6 +52,7 @@ class SkillStage:
     dwell_s: float = 0.0
     waypoint: str = ""
     cost: float = 0.0
+    holds_m: float | None = None
     q: Array | None = None
     planned: Trajectory | None = None
     path: tuple[Pose, ...] = ()

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-from handiwork_msgs.action import Pick, Place, RunTask
+from handiwork_msgs.action import Place, RunTask
 
 from handiwork_ros.actions.skill_report import SkillReport
 from handiwork_ros.actions.task_report import TaskReport
 
 from .goal_handle import GoalHandle
-from .skill_client import OnFeedback, SkillClient, SkillGoal, skill_goal
+from .skill_client import OnFeedback, SkillClient, SkillGoal, pick_goal, skill_goal
 
 R = TypeVar("R", bound=SkillReport | TaskReport)
 
@@ -82,18 +82,26 @@ class AsyncSkillClient:
             skill_goal(skill, parameters, arm, when_busy, time_allowance_s), timeout_s=timeout_s
         )
 
-    async def pick(self, object: str, *, arm: str = "", timeout_s: float = 120.0) -> SkillReport:
+    async def pick(
+        self,
+        object: str,
+        *,
+        arm: str = "",
+        next_place: Mapping[str, Any] | None = None,
+        timeout_s: float = 120.0,
+    ) -> SkillReport:
         """Grasp an object and lift it.
 
         Args:
             object: Name of the object.
             arm: Name of the arm; empty: the robot's only arm.
+            next_place: Parameters of the place that follows, which the grasp must be able to reach; None: any grasp.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return await self.send(Pick.Goal(object=object, arm=arm), timeout_s=timeout_s)
+        return await self.send(pick_goal(object, arm, next_place), timeout_s=timeout_s)
 
     async def place(
         self, object: str, container: str, *, arm: str = "", timeout_s: float = 120.0

@@ -144,20 +144,27 @@ class SkillClient:
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
-        self, object: str, *, arm: str = "", on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
+        self,
+        object: str,
+        *,
+        arm: str = "",
+        next_place: Mapping[str, Any] | None = None,
+        on_feedback: OnFeedback | None = None,
+        timeout_s: float = 120.0,
     ) -> SkillReport:
         """Grasp an object and lift it, with the defaults of ``Pick.action``.
 
         Args:
             object: Name of the object.
             arm: Name of the arm; empty: the robot's only arm.
+            next_place: Parameters of the place that follows, which the grasp must be able to reach; None: any grasp.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return self.send(Pick.Goal(object=object, arm=arm), on_feedback).result(timeout_s)
+        return self.send(pick_goal(object, arm, next_place), on_feedback).result(timeout_s)
 
     def place(
         self,
@@ -251,12 +258,33 @@ def skill_goal(
     Returns:
         The goal message.
     """
-    text = ""
-    if parameters:
-        text = yaml.dump(dict(parameters), Dumper=_WithoutAliases, default_flow_style=True, sort_keys=False)
     return RunSkill.Goal(
-        skill=skill, parameters=text, arm=arm, when_busy=when_busy, time_allowance=float(time_allowance_s)
+        skill=skill,
+        parameters=_yaml(parameters),
+        arm=arm,
+        when_busy=when_busy,
+        time_allowance=float(time_allowance_s),
     )
+
+
+def pick_goal(object_name: str, arm: str = "", next_place: Mapping[str, Any] | None = None) -> Pick.Goal:
+    """Make the goal of ``pick``.
+
+    Args:
+        object_name: Name of the object.
+        arm: Name of the arm; empty: the robot's only arm.
+        next_place: Parameters of the place that follows; None: any grasp.
+
+    Returns:
+        The goal message.
+    """
+    return Pick.Goal(object=object_name, arm=arm, next_place=_yaml(next_place))
+
+
+def _yaml(parameters: Mapping[str, Any] | None) -> str:
+    if not parameters:
+        return ""
+    return str(yaml.dump(dict(parameters), Dumper=_WithoutAliases, default_flow_style=True, sort_keys=False))
 
 
 class _WithoutAliases(yaml.SafeDumper):

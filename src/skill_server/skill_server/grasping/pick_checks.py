@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
 from skill_server.params import checks, simbox_checks
+from skill_server.placing.checks import check_goal, check_numbers
 
 from .graspnet_rows import GraspFileError, read_rows
 from .pick_params import PickParams
@@ -39,8 +41,37 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
             *_numbers(params),
             _annotation(params),
             *_without_effect(params),
+            *_next_place(params, arm, world),
         )
     )
+
+
+def _next_place(params: PickParams, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
+    """Check the place that follows, as Place checks it, and that it can follow this pick."""
+    place = params.next_place
+    if place is None:
+        return ()
+    found = [*check_goal(place, arm, world).all, *check_numbers(place).all]
+    inner = [
+        replace(one, field_name=f"next_place.{one.field_name}", message=f"in next_place, {one.message}")
+        for one in found
+        if not one.ok
+    ]
+    if place.object not in ("", params.object):
+        text = f"object of next_place is {place.object!r} where pick takes {params.object!r}; leave it out"
+        inner.append(checks.fault(Code.CONTRADICTION, "next_place.object", text))
+    if params.object and place.container == params.object:
+        text = f"{params.object!r} cannot be placed into itself; name another container"
+        inner.append(checks.fault(Code.CONTRADICTION, "next_place.container", text))
+    if not params.is_closing:
+        text = (
+            "the open hand takes nothing to a place; leave next_place out, or set final_gripper_state to -1"
+        )
+        inner.append(checks.fault(Code.CONTRADICTION, "next_place", text))
+    if not params.look_ahead:
+        text = "look_ahead is false where next_place is given; send only one of the two"
+        inner.append(checks.fault(Code.CONTRADICTION, "look_ahead", text))
+    return tuple(inner)
 
 
 def _movable(params: PickParams, world: World) -> Outcome:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from handiwork_core.contracts.skill_params import SkillParams, file_field
+from handiwork_core.contracts.skill_params import SKILL, SkillParams, file_field
 from handiwork_core.model.geometry import Pose, Rotation
 from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.placing.params import PlaceParams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class PickParams(SkillParams):
     post_grasp_offset_max: float = 0.1
     return_to_pregrasp: bool = False
     gripper_width: float = 0.0
+    next_place: PlaceParams | None = field(default=None, metadata={SKILL: "place"})
+    look_ahead: bool = True
     test_mode: str = "forward"
     lift_th: float = 0.02
     process_valid: bool = True

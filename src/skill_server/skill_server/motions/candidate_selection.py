@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,7 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import SAME_REFUSED_RAD
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.params.retry_policy import UNREACHED
@@ -27,6 +27,16 @@ from .planner_requests import judge_candidates
 BATCH = 32
 TURN_WEIGHT = 0.05
 """A candidate is still preferred when it scores this much worse for each radian of joint motion that it saves."""
+Test = Callable[[int, Array], Outcome]
+"""A further condition for a candidate that the planner finds feasible, by its index and its configurations (n, dof).
+
+A refusal is counted by its message.
+"""
+
+
+def accepted(_index: int, _q: Array) -> Outcome:
+    """Return OK: there is no further condition."""
+    return OK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +83,7 @@ def choose(
     context: Context,
     way: ApproachPlanning | None = None,
     ways: Ways = Ways(),
+    test: Test = accepted,
 ) -> Choice:
     """Choose the best feasible candidate of the first batch that has one.
 
@@ -85,6 +96,7 @@ def choose(
         way: Plans also the free motion to a candidate, of which the next one is taken where there is none; None:
             not planned.
         ways: What the message of a failure says of the candidates.
+        test: Further condition, asked of the feasible candidates of a batch, the best first.
 
     Returns:
         The candidate with its configurations.
@@ -102,13 +114,18 @@ def choose(
         good = []
         for i, verdict in enumerate(verdicts):
             if verdict.code is not Code.OK:
-                causes[_cause(verdict, ways)] += 1
+                causes[cause_of(verdict, ways)] += 1
                 last = verdict.blocking or last
             elif _refused(verdict.q[0], context.refused):
                 causes["no free path to it"] += 1
             else:
                 good.append((scores[start + i] + TURN_WEIGHT * verdict.cost, i))
         for _, i in sorted(good):
+            refusal = test(start + i, verdicts[i].q)
+            if not refusal.ok:
+                causes[refusal.message] += 1
+                last = refusal.blocking or last
+                continue
             if way is None:
                 return Choice(batch[i], verdicts[i].q)
             result = _planned(way, verdicts[i].q[0], scenes[0], context, refusals)
@@ -149,7 +166,13 @@ def _judge(
     return result.verdicts
 
 
-def _cause(verdict: CandidateVerdict, ways: Ways) -> str:
+def cause_of(verdict: CandidateVerdict, ways: Ways) -> str:
+    """Return the cause for which a candidate was removed, in words that can be counted.
+
+    Args:
+        verdict: Verdict of the planner, not OK.
+        ways: Names of the waypoints.
+    """
     bodies = f" ({verdict.blocking.a} - {verdict.blocking.b})" if verdict.blocking else ""
     at = f" at {ways.name(verdict.waypoint)}" if verdict.waypoint >= 0 else ""
     return f"{verdict.code.name}{at}{bodies}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+import typing
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from handiwork_core.config.dataclass_loader import (
@@ -14,6 +15,7 @@ from handiwork_core.config.dataclass_loader import (
     shown,
 )
 from handiwork_core.contracts.skill import Skill
+from handiwork_core.contracts.skill_params import SKILL
 from handiwork_core.intake.limits import GOAL_YAML
 from handiwork_core.model.geometry import Pose, Rotation
 
@@ -58,22 +60,73 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
     Raises:
         ConfigError: Lists every fault with its key and the correction.
     """
-    fields = tuple(f.name for f in dataclasses.fields(skill.params_type))  # type: ignore[arg-type]
-    made, faults = translated(data, fields, object_fields(skill), skill.name)
-    if "arm" in fields and arm:
+    made, faults = _fields_from(skill.params_type, data, object_fields(skill), skill.name, arm)
+    return _parsed(skill.params_type, made, faults, source)
+
+
+def _fields_from(
+    kind: type[Any], data: Mapping[str, Any], objects: Sequence[str], skill: str, arm: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Translate parameters, also those of other skills in them, into fields; return them and the faults so far."""
+    fields = dataclasses.fields(kind)
+    names = tuple(f.name for f in fields)
+    made, faults = translated(data, names, objects, skill)
+    if "arm" in names and arm:
         if made.get("arm", "") not in ("", arm):
             faults.append(f"arm: is {shown(made['arm'])} where the goal says {arm!r}; name the arm once")
         made["arm"] = arm
     seed = made.get("seed", 0)
     if type(seed) is int and abs(seed) > LARGEST_SEED:
         faults.append(f"seed: is {shown(seed)}; use -{LARGEST_SEED} to {LARGEST_SEED}")
+    for field in fields:
+        inner, other = made.get(field.name), field.metadata.get(SKILL)
+        if other and isinstance(inner, Mapping):
+            of_other = OBJECT_FIELDS.get(other, ())
+            made[field.name], more = _fields_from(nested_kind(kind, field.name), inner, of_other, other, arm)
+            faults += [f"{field.name}.{fault}" for fault in more]
+    return made, faults
+
+
+def _parsed(kind: type[P], made: Mapping[str, Any], faults: list[str], source: str) -> P:
     try:
-        params = parse(skill.params_type, made, source, READERS)
+        params = parse(kind, made, source, READERS)
     except ConfigError as error:
         faults.extend(error.faults)
     if faults:
         raise ConfigError(source, faults)
     return params
+
+
+def nested_kind(kind: type[Any], name: str) -> type[Any]:
+    """Return the dataclass of a field that holds the parameters of another skill.
+
+    Args:
+        kind: Dataclass with the field.
+        name: Name of the field.
+    """
+    args = typing.get_args(typing.get_type_hints(kind)[name])
+    return next(arg for arg in args if dataclasses.is_dataclass(arg))  # type: ignore[return-value]
+
+
+def nested_parameters_from_yaml(kind: type[P], skill: str, text: str, arm: str, source: str) -> P:
+    """Parse the YAML text of parameters that are a field of another skill's; see ``skill_field``.
+
+    Args:
+        kind: Dataclass of the parameters.
+        skill: Name of the skill whose parameters they are.
+        text: YAML mapping.
+        arm: Arm of the goal; empty for none.
+        source: Name of the text in error messages.
+
+    Returns:
+        The parameters.
+
+    Raises:
+        ConfigError: Lists every fault with its key and the correction.
+    """
+    data = mapping_from_yaml(text, source, GOAL_YAML)
+    made, faults = _fields_from(kind, data, OBJECT_FIELDS.get(skill, ()), skill, arm)
+    return _parsed(kind, made, faults, source)
 
 
 def object_fields(skill: Skill[Any]) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import PoseStamped, Quaternion
 from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 
-from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.contracts.skill_params import SKILL
 from handiwork_core.intake.limits import GOAL_LIST, GOAL_TEXT
 from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
@@ -22,6 +23,7 @@ from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.ports.frames import FrameBuffer
 from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.params.parsing import nested_kind, nested_parameters_from_yaml
 from skill_server.params.validation import Judge, apart_from
 from skill_server.state.frame_lookup import KnownFrames
 
@@ -51,7 +53,11 @@ def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, jud
     faults, values = list[Outcome](), dict[str, Any]()
     for f in dataclasses.fields(params_type):  # type: ignore[arg-type]  # every params type is a dataclass
         before = len(faults)
-        value = _value(getattr(goal, f.name), f.name, world_T_frame, faults)
+        given = getattr(goal, f.name)
+        if other := f.metadata.get(SKILL):
+            value = _nested(params_type, f.name, other, given, goal.arm, faults)
+        else:
+            value = _value(given, f.name, world_T_frame, faults)
         if len(faults) == before:
             values[f.name] = value
     if faults:
@@ -130,6 +136,20 @@ def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outc
         faults.append(Outcome(Code.BAD_GOAL, text, "check", field))
         return None
     return tuple(_value(item, f"{field}[{i}]", world_T_frame, faults) for i, item in enumerate(value))
+
+
+def _nested(kind: type[Any], name: str, skill: str, text: str, arm: str, faults: list[Outcome]) -> Any:
+    """Return the parameters of another skill, None for an empty text, or None after adding faults."""
+    if not text.strip():
+        return None
+    try:
+        return nested_parameters_from_yaml(nested_kind(kind, name), skill, text, arm, name)
+    except ConfigError as error:
+        for fault in error.faults:
+            key, found, _ = fault.partition(":")
+            path = f"{name}.{key}" if found and " " not in key else name
+            faults.append(Outcome(Code.BAD_GOAL, f"{name}.{fault}", "check", path))
+        return None
 
 
 def _pose(stamped: PoseStamped, field: str, world_T_frame: WorldTFrame) -> Pose:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from handiwork_core.contracts.commands import Motion
 from handiwork_core.contracts.planning import Candidate
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import SkillStage
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, Ways, choose
 from skill_server.params.protocol import RunParams
@@ -17,6 +18,8 @@ from skill_server.params.protocol import RunParams
 from .scenes import stage_scenes
 
 NONE_REMOVED: Mapping[str, int] = {}
+StagesTest = Callable[[tuple[SkillStage, ...]], Outcome]
+"""A further condition for feasible stages with their configurations; see ``candidate_selection.Test``."""
 
 
 def choose_stages(
@@ -26,6 +29,7 @@ def choose_stages(
     *,
     plans_approach: bool = False,
     removed: Mapping[str, int] = NONE_REMOVED,
+    test: StagesTest | None = None,
 ) -> tuple[SkillStage, ...]:
     """Choose the best sequence whose waypoints the planner finds feasible.
 
@@ -39,6 +43,7 @@ def choose_stages(
         context: Context of the run.
         plans_approach: True: the free motion to the first pose is planned as well, and kept.
         removed: Number of alternatives that were removed before the planner judged, by cause, for the message.
+        test: Further condition for a sequence that the planner finds feasible; None for none.
 
     Returns:
         The stages of the chosen sequence, with a configuration for each pose.
@@ -67,7 +72,11 @@ def choose_stages(
     is_planned = plans_approach and start.motion is Motion.FREE
     way = ApproachPlanning(params, start.speed, start.hold_vec_weight) if is_planned else None
     ways = Ways(tuple(stage.label for stage in posed), removed)
-    choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, way, ways)
+
+    def tested(i: int, q: Array) -> Outcome:
+        return OK if test is None else test(_filled_in(sequences[i], Choice(candidates[i], q)))
+
+    choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, way, ways, tested)
     index = next(i for i, candidate in enumerate(candidates) if candidate is choice.candidate)
     return _filled_in(sequences[index], choice)
 

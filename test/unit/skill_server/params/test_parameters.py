@@ -50,6 +50,29 @@ def test_filters_of_the_simbox_format_count_from_the_positive_axis(
     assert params.orientation_filters == (OrientationFilter(*wanted),)  # type: ignore[arg-type]
 
 
+def test_the_next_place_is_read_as_a_goal_of_place_is() -> None:
+    text = "{object: cube, next_place: {objects: [cube, bin], filter_z_dir: [downward, 140], place_z_offset: 2e-2}}"
+    params = read("pick", text, arm="left")
+    alone = read(
+        "place", "{objects: [cube, bin], filter_z_dir: [downward, 140], place_z_offset: 2e-2}", "left"
+    )
+    assert params.next_place == alone
+    assert read("pick", "{object: cube, next_place: }").next_place is None
+
+
+def test_the_faults_of_the_next_place_have_its_key() -> None:
+    text = "{object: cube, next_place: {x_ratio_range: [0.1], arm: left, seed: 99999999999999999999, filter_x_dir: 3}}"
+    with pytest.raises(ConfigError) as caught:
+        read("pick", text, arm="right")
+    assert {fault.split(":")[0] for fault in caught.value.faults} == {
+        "next_place.container",
+        "next_place.x_ratio_range",
+        "next_place.arm",
+        "next_place.seed",
+        "next_place.filter_x_dir",
+    }
+
+
 def test_every_fault_is_told_at_once() -> None:
     text = """{objects: [a, b], filter_z_dir: [sideways, 3], lift_th: .nan, arm: left, seed: 99999999999999999999,
       grasp_poses: [{position: [1, 2]}, {position: [1, 2, 3], yaw_deg: 1, rpy_deg: [1, 2, 3]}], t_epz: 1}"""

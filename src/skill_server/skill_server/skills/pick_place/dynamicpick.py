@@ -12,7 +12,7 @@ from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
@@ -70,6 +70,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         return checks.all_faults(
             (
                 check_pick(params, arm, world),
+                _without_look_ahead(params),
                 checks.number("pick_range[0]", low, -2.0, 2.0, "m"),
                 checks.number("pick_range[1]", high, -2.0, 2.0, "m"),
                 checks.ordered("pick_range[0]", low, "pick_range[1]", high),
@@ -141,6 +142,13 @@ class DynamicPick(Skill[DynamicPickParams]):
         lead_s = down_s + _closing_s(gripper) + params.time_bias
         wait = SkillStage("wait", functions=(AwaitObject(params.object, point, lead_s, SLOWEST_S),))
         return (*made[:descent], wait, *made[descent:])
+
+
+def _without_look_ahead(params: DynamicPickParams) -> Outcome:
+    if params.next_place is None:
+        return OK
+    text = "next_place takes time in which the object moves on; leave it out"
+    return checks.fault(Code.CONTRADICTION, "next_place", text)
 
 
 def _is_crosswise(pose: Pose, gripper: GripperSpec, velocity: Array) -> bool:

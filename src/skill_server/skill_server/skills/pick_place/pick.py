@@ -11,18 +11,22 @@ from handiwork_core.contracts.commands import (
     Motion,
     OpenGripper,
 )
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.scene.bounds import world_aabb
 from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
+from skill_server.params.candidate_test import plans_approach
 from skill_server.params.simbox_time import seconds
+from skill_server.placing.look_ahead import LookAhead
+from skill_server.stages.selection import choose_stages
 from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 from skill_server.state.held_object import refuse_when_holding
@@ -32,6 +36,8 @@ from skill_server.state.scene_query import supports
 __all__ = ["Pick", "PickParams"]
 
 APPROACH_SPEED = 0.8
+PLANS_AHEAD = 4
+"""All grasps of one choice are looked at ahead within this many times ``allowed_planning_time``."""
 SLIP_M = 0.03
 """The largest motion of the object in the hand between the grasp and the end of the lift."""
 
@@ -57,9 +63,25 @@ class Pick(StagedSkill[PickParams]):
         # The held object leaves its supports; an open hand goes along the object.
         leaving = supports(world, params.object) if params.is_closing else frozenset({params.object})
         return [
-            _stages(grasp, self.pre_grasp(grasp, params, context), params, gripper, lift_m, leaving)
+            _stages(
+                grasp,
+                self.pre_grasp(grasp, params, context),
+                params,
+                gripper,
+                lift_m,
+                leaving,
+                _width_m(grasp, params, world, gripper),
+            )
             for grasp in grasps
         ]
+
+    def chosen_stages(self, params: PickParams, context: Context) -> tuple[SkillStage, ...]:
+        """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
+        if params.next_place is None or not params.is_closing:
+            return super().chosen_stages(params, context)
+        budget_s = PLANS_AHEAD * params.allowed_planning_time
+        ahead = LookAhead(params.next_place, params.object, context, budget_s)
+        return _looking_ahead(self.stages(params, context), params, context, ahead)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -105,8 +127,32 @@ class Pick(StagedSkill[PickParams]):
         return ()
 
 
+def _looking_ahead(
+    sequences: Sequence[Sequence[SkillStage]], params: PickParams, context: Context, ahead: LookAhead
+) -> tuple[SkillStage, ...]:
+    """Choose among the grasps; where none is left, look more closely, as long as that may change the result."""
+    try:
+        return choose_stages(
+            sequences, params, context, plans_approach=plans_approach(params), test=ahead.refusal
+        )
+    except StepFailed as failure:
+        if failure.outcome.code is not Code.NO_CANDIDATE or not ahead.look_closer():
+            raise
+    return _looking_ahead(sequences, params, context, ahead)
+
+
 def _opening(params: PickParams, gripper: GripperSpec) -> float:
     return params.gripper_width or gripper.max_width_m
+
+
+def _width_m(grasp: Grasp, params: PickParams, world: World, gripper: GripperSpec) -> float:
+    """Return the distance between the pads on the object; for poses that are given, the object's width at most."""
+    opening = _opening(params, gripper)
+    if grasp.width_m > 0.0 or gripper.suction is not None:
+        return grasp.width_m
+    ee_T_object = grasp.world_T_ee.inverse() @ world.states[params.object].world_T_object
+    low, high = world_aabb(world.objects[params.object], ee_T_object)
+    return float(min(opening, (high - low)[gripper.closing_axis]))
 
 
 def _stages(
@@ -116,6 +162,7 @@ def _stages(
     gripper: GripperSpec,
     lift_m: float,
     leaving: frozenset[str],
+    holds_m: float,
 ) -> tuple[SkillStage, ...]:
     """Return the stages of one grasp, as far as the goal asks for them."""
     at, target, opened = grasp.world_T_ee, frozenset({params.object}), OpenGripper(_opening(params, gripper))
@@ -140,7 +187,12 @@ def _stages(
             waypoint="grasp",
             cost=grasp.score,
         ),
-        SkillStage("grasp", functions=(hand, *attach), dwell_s=seconds(params.gripper_change_steps)),
+        SkillStage(
+            "grasp",
+            functions=(hand, *attach),
+            dwell_s=seconds(params.gripper_change_steps),
+            holds_m=holds_m,
+        ),
     ]
     if lift_m > 0.0:
         lifted = Pose.of((0.0, 0.0, lift_m)) @ at

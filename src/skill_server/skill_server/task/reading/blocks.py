@@ -7,6 +7,7 @@ from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest, shown
 from handiwork_core.robot.robot import ArmSpec
+from skill_server.task.looking_ahead import looking_ahead
 from skill_server.task.model import Barrier, Block, Check, If, Node, Repeat, Retry, TaskStep, Try
 
 from .barriers import check_barriers
@@ -54,7 +55,7 @@ def read_block(
         else:
             node = _step(item, where, f"{label}.{i + 1}", reading)
         made += [] if node is None else [node]
-    return tuple(made)
+    return looking_ahead(tuple(made))
 
 
 def _control_word(item: object, arm: ArmSpec | None, reading: Reading) -> str:

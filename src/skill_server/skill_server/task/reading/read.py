@@ -15,6 +15,7 @@ from handiwork_core.config.dataclass_loader import (
 from handiwork_core.intake.limits import TASK_ENTRIES, TASK_RUNS, TASK_YAML
 from skill_server.params.parsing import LARGEST_SEED
 from skill_server.task.budget import budget_of, visits_of
+from skill_server.task.looking_ahead import looking_ahead
 from skill_server.task.model import Block, Task, entries_of
 
 from .blocks import read_block
@@ -160,7 +161,7 @@ def _groups(groups: object, path: str, reading: Reading) -> tuple[Block, list[st
                 block = read_block(group[key], f"{where}.{key}", f"{g + 1}", None, reading)
                 steps += block
                 labels += [f"{g + 1}.{i + 1}" for i in range(len(block))]
-    return steps, labels
+    return looking_ahead(steps), labels
 
 
 def _count(groups: object) -> int:

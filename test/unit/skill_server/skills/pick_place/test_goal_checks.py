@@ -22,6 +22,7 @@ from skill_server.skills.pick_place.place import Place, PlaceParams
 NAN = float("nan")
 DOWN = OrientationFilter("z", "downward", 0.0, 30.0)
 TURN = Rotation.identity()
+AT_BIN = PlaceParams(container="bin")
 
 
 def made() -> Any:
@@ -54,6 +55,22 @@ PICKS = [
     ),
     ({"pre_grasp_hold_vec_weight": (1.0, 1.0)}, Code.BAD_NUMBER, "pre_grasp_hold_vec_weight", "6"),
     ({"gripper_change_steps": 901}, Code.BAD_NUMBER, "gripper_change_steps", "900"),
+    ({"next_place": PlaceParams(container="bn")}, Code.UNKNOWN_OBJECT, "next_place.container", "'bin'"),
+    (
+        {"next_place": PlaceParams(container="bin", place_z_offset=0.5)},
+        Code.CONTRADICTION,
+        "next_place.place_z_offset",
+        "in next_place, place_z_offset",
+    ),
+    ({"next_place": PlaceParams(container="cube")}, Code.CONTRADICTION, "next_place.container", "itself"),
+    (
+        {"next_place": PlaceParams(container="bin", object="bin")},
+        Code.CONTRADICTION,
+        "next_place.container",
+        "two different",
+    ),
+    ({"next_place": AT_BIN, "final_gripper_state": 1}, Code.CONTRADICTION, "next_place", "open hand"),
+    ({"next_place": AT_BIN, "look_ahead": False}, Code.CONTRADICTION, "look_ahead", "one of the two"),
     ({"direction_to_obj": "up"}, Code.BAD_GOAL, "direction_to_obj", "left"),
     ({"t_eps": 0.0}, Code.BAD_NUMBER, "t_eps", "m"),
     ({"max_velocity_scaling_factor": 1.5}, Code.BAD_NUMBER, "max_velocity_scaling_factor", "1"),
