@@ -9,7 +9,7 @@ from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Outcome
 
 from .interpreter import Interpreter
-from .model import Task
+from .model import Task, arms_of
 from .record import EntryEnd, Report, TaskRecord
 from .resume import resume_text
 from .scope import Ports
@@ -52,7 +52,7 @@ def run_task(
     Returns:
         The outcome, with the end of every skill.
     """
-    begin = {entry.arm: begin.get(entry.arm, ()) for entry in task.entries}
+    begin = {arm: begin.get(arm, ()) for node in task.steps for arm in arms_of(node)}
     begun_s, record = ports.clock.now_s(), TaskRecord(task, report, ports.held)
     outcome, text = Interpreter(task, ports, record).run(begin, token), ""
     if not outcome.ok:

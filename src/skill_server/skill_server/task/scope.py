@@ -12,7 +12,7 @@ from skill_server.execution.run import ExecutionResult
 
 from .budget import Budget
 from .conditions import Conditions
-from .model import Entry, Node, entries_of
+from .model import Entry, Node, arms_of
 from .parallel import Barriers
 from .record import Held, Report, TaskRecord
 from .task_paths import Starts, TaskPath
@@ -132,10 +132,10 @@ class Scope:
         return [place[0] for place in self.at.values() if place]
 
     def is_over(self, node: Node) -> bool:
-        """Return True when every arm of a node, or every arm for a node without any, begins after it.
+        """Return True when every arm with a list in a node, or every arm for a node without any, begins after it.
 
         Args:
             node: The node.
         """
-        arms = {entry.arm for entry in entries_of(node)} & self.at.keys() or self.at.keys()
+        arms = set(arms_of(node)) & self.at.keys() or self.at.keys()
         return bool(self.at) and all(self.at[arm] is None for arm in arms)

@@ -150,3 +150,18 @@ def test_an_arm_goes_on_at_the_condition_of_its_list_that_failed() -> None:
     robot.facts.true.add("never")
     robot.log.clear()
     assert run_log(text, robot, ended.resume_from) == ["1.1 place tray"]
+
+
+@pytest.mark.parametrize("later", ["", "right: [{name: home}]"])
+def test_a_condition_of_an_arm_without_skills_in_the_step_is_asked_now_and_when_the_task_goes_on(
+    later: str,
+) -> None:
+    text = steps(
+        "{left: [{name: home}], right: [{condition: on(cube)}]}", f"{{left: [{{name: home}}], {later}}}"
+    )
+    ended, _ = run_flow(text, Robot())
+    assert ended.outcome.code is Code.CONDITION_FALSE
+    again, _ = run_flow(text, Robot(), ended.resume_from)
+    assert again.outcome.code is Code.CONDITION_FALSE
+    held = Robot(Facts(true={"on(cube)"}))
+    assert "1.2 home" in run_log(text, held, ended.resume_from)
