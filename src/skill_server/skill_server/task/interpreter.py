@@ -284,7 +284,7 @@ class Interpreter:
         return Outcome(code, f"step {label}{scope.arm and ', '}{scope.arm}: {text}")
 
     def _ended(self, label: str, scope: Scope) -> Outcome:
-        """Return the outcome of a node that was ended by a request."""
-        if not any(scope.at.values()) and not scope.arm:
+        """Return the outcome of a node that a request ended; an arm that began no skill goes on with the node."""
+        if not any(scope.at.values()) and not self._record.ran.get(scope.arm):
             self._record.stop_at(scope.arm, label)
         return Outcome(scope.token.reason, f"{scope.token.reason.name.lower()} in step {label}")
