@@ -142,12 +142,11 @@ class Interpreter:
                 failures.append(outcome)
                 token.set(Code.CANCELED)
 
-        together([lambda arm=arm, block=block: run(arm, block) for arm, block in step.arms.items()])  # type: ignore[misc]
+        bodies = [lambda arm=arm, block=block: run(arm, block) for arm, block in step.arms.items()]
+        together(bodies, token)
         for count in counts:
-            scope.count.least, scope.count.most = (
-                scope.count.least + count.least,
-                scope.count.most + count.most,
-            )
+            scope.count.least += count.least
+            scope.count.most += count.most
         return failures[0] if failures else OK
 
     def _repeat(self, node: Repeat, label: str, scope: Scope) -> Outcome:
