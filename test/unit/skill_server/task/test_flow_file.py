@@ -184,3 +184,12 @@ def test_nested_loops_over_many_objects_are_refused_before_they_keep_the_server_
         loop = f"{{for_each: {{as: {name}, among: [{among}], steps: [{loop}]}}}}"
     with pytest.raises(ConfigError, match=f"more than {TASK_READS} skills and nodes"):
         read_task(steps(loop), "flow.yaml", Site(CATALOG, two_armed()))
+
+
+def test_variables_cannot_make_a_text_longer_than_a_goal_may_have() -> None:
+    text = f"variables: {{v: {'a' * 100}}}\n" + steps(f"left: [{{name: pick, object: {'$v' * 50}}}]")
+    (fault,) = faults(text)
+    assert (
+        fault
+        == "skills[0].gantry[0].left[0].object: has 5000 characters with its variables; write at most 4096"
+    )
