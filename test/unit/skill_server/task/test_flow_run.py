@@ -277,3 +277,12 @@ def test_an_arm_whose_control_node_raises_ends_the_arm_that_waits_for_it_at_a_ba
     token.set(Code.CANCELED)
     assert ended[0].outcome.code is Code.INTERNAL and "the world is gone" in ended[0].outcome.message
     assert not robot.log
+
+
+@pytest.mark.parametrize("node", ["try: [[{ask}], [{home}]]", "retry: {{times: 2, steps: [{home}, {ask}]}}"])
+def test_no_alternative_follows_on_a_condition_that_is_unknown(node: str) -> None:
+    text = steps(node.format(ask="{condition: on(cube)}", home="{left: [{name: home}]}"))
+    robot = Robot(Facts(unknown={"on(cube)"}))
+    ended, _ = run_flow(text, robot)
+    assert ended.outcome.code is Code.CONDITION_UNKNOWN
+    assert len(robot.log) == node.startswith("retry")
