@@ -30,7 +30,7 @@ from .model import (
 )
 from .parallel import Barriers, together
 from .record import TaskRecord
-from .scope import FINAL, Ports, Scope, SkillCount
+from .scope import FINAL, Ports, Scope, SkillCount, of_all_arms
 from .seeds import placed
 from .task_paths import TaskPath
 
@@ -147,7 +147,7 @@ class Interpreter:
         for count in counts:
             scope.count.least += count.least
             scope.count.most += count.most
-        return failures[0] if failures else OK
+        return of_all_arms(failures)
 
     def _repeat(self, node: Repeat, label: str, scope: Scope) -> Outcome:
         begin, body = self._first_turn(node.body, label, scope), budget_of(*node.body)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from handiwork_core.contracts.ports import Clock
 from handiwork_core.contracts.skill import Token
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 
 from .budget import Budget
@@ -26,6 +26,19 @@ FINAL = frozenset(
 
 One of them is CONDITION_UNKNOWN: an alternative that followed on it would take the condition for FALSE.
 """
+
+
+def of_all_arms(failures: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of arms that worked at the same time.
+
+    Args:
+        failures: Failures of arms, in the order of time; those behind the first may be CANCELED because of it.
+
+    Returns:
+        The first one after which nothing may move, such as a lost robot; else the first one; OK for none.
+    """
+    final = (one for one in failures if one.code in FINAL and one.code is not Code.CANCELED)
+    return next(final, failures[0]) if failures else OK
 
 
 @dataclass(frozen=True)

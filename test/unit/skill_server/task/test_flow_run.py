@@ -12,7 +12,7 @@ from handiwork_core.model.outcome import Code
 from skill_server.execution.run import ExecutionResult
 from skill_server.task.model import Entry
 from skill_server.task.record import Report
-from skill_server.task.run import TaskResult, run_task
+from skill_server.task.run import run_task
 
 from .flow_support import Facts, Robot, read_flow, run_flow, run_log, steps
 from .test_task_run import LIMIT_S, Doer
@@ -21,7 +21,6 @@ PICK = "{left: [{name: pick, object: cube}]}"
 PLACE = "{left: [{name: place, container: tray}]}"
 BOTH = "{left: [{name: pick, object: cube}, {name: place, container: tray}]}"
 
-PICK_EACH = "steps: [{name: pick, object: $x}]"
 BODY = "steps: [{left: [{name: pick, object: $x}, {name: place, container: tray}]}]"
 
 
@@ -259,30 +258,3 @@ def test_progress_has_the_true_place_and_count() -> None:
 def test_the_counts_of_a_task_without_conditions_are_exact() -> None:
     _, seen = run_flow(steps(f"repeat: {{times: 3, steps: [{BOTH}]}}", PICK), Robot())
     assert [(one.done, one.total, one.is_bound) for one in seen] == [(k, 7, False) for k in range(7)]
-
-
-def test_an_arm_whose_control_node_raises_ends_the_arm_that_waits_for_it_at_a_barrier() -> None:
-    each = f"for_each: {{as: x, object_where: on($x), max: 2, {PICK_EACH}}}"
-    text = steps(f"{{left: [{{barrier: b}}, {{name: home}}], right: [{{{each}}}, {{barrier: b}}]}}")
-    robot, task, token = Robot(), read_flow(text), Token()
-
-    def no_world() -> tuple[str, ...]:
-        raise RuntimeError("the world is gone")
-
-    ports, ended = replace(robot.ports(), movable=no_world), list[TaskResult]()
-    body = lambda: ended.append(run_task(task, {}, ports, token, lambda _one: None))  # noqa: E731
-    thread = threading.Thread(target=body, daemon=True)
-    thread.start()
-    thread.join(LIMIT_S)
-    token.set(Code.CANCELED)
-    assert ended[0].outcome.code is Code.INTERNAL and "the world is gone" in ended[0].outcome.message
-    assert not robot.log
-
-
-@pytest.mark.parametrize("node", ["try: [[{ask}], [{home}]]", "retry: {{times: 2, steps: [{home}, {ask}]}}"])
-def test_no_alternative_follows_on_a_condition_that_is_unknown(node: str) -> None:
-    text = steps(node.format(ask="{condition: on(cube)}", home="{left: [{name: home}]}"))
-    robot = Robot(Facts(unknown={"on(cube)"}))
-    ended, _ = run_flow(text, robot)
-    assert ended.outcome.code is Code.CONDITION_UNKNOWN
-    assert len(robot.log) == node.startswith("retry")
