@@ -128,5 +128,8 @@ LOOP_TURNS = 1_000
 LOOP_OBJECTS = 100
 """Objects of one loop of a task."""
 
+TASK_READS = 5_000
+"""Skills, and other nodes, that are checked when one task is read, those of loops once for each object."""
+
 TASK_RUNS = 2_000
 """Skills, and other nodes, that one task may run, with all turns of its loops."""

@@ -30,7 +30,7 @@ from .model import (
 )
 from .parallel import Barriers, together
 from .record import TaskRecord
-from .scope import FINAL, Ports, Scope, SkillCount
+from .scope import FINAL, Ports, Scope, SkillCount, of_all_arms
 from .seeds import placed
 from .task_paths import TaskPath
 
@@ -142,13 +142,12 @@ class Interpreter:
                 failures.append(outcome)
                 token.set(Code.CANCELED)
 
-        together([lambda arm=arm, block=block: run(arm, block) for arm, block in step.arms.items()])  # type: ignore[misc]
+        bodies = [lambda arm=arm, block=block: run(arm, block) for arm, block in step.arms.items()]
+        together(bodies, token)
         for count in counts:
-            scope.count.least, scope.count.most = (
-                scope.count.least + count.least,
-                scope.count.most + count.most,
-            )
-        return failures[0] if failures else OK
+            scope.count.least += count.least
+            scope.count.most += count.most
+        return of_all_arms(failures)
 
     def _repeat(self, node: Repeat, label: str, scope: Scope) -> Outcome:
         begin, body = self._first_turn(node.body, label, scope), budget_of(*node.body)
@@ -284,7 +283,7 @@ class Interpreter:
         return Outcome(code, f"step {label}{scope.arm and ', '}{scope.arm}: {text}")
 
     def _ended(self, label: str, scope: Scope) -> Outcome:
-        """Return the outcome of a node that was ended by a request."""
-        if not any(scope.at.values()) and not scope.arm:
+        """Return the outcome of a node that a request ended; an arm that began no skill goes on with the node."""
+        if not any(scope.at.values()) and not self._record.ran.get(scope.arm):
             self._record.stop_at(scope.arm, label)
         return Outcome(scope.token.reason, f"{scope.token.reason.name.lower()} in step {label}")

@@ -249,6 +249,21 @@ def branches(node: Node) -> tuple[tuple[str, Block], ...]:
     return ()
 
 
+def arms_of(node: Node) -> Iterator[str]:
+    """Yield the arms that have a list in a node, also one without skills; an arm with several lists several times.
+
+    Args:
+        node: The node.
+    """
+    if isinstance(node, Entry):
+        yield node.arm
+    if isinstance(node, TaskStep):
+        yield from node.arms
+    for _, block in branches(node):
+        for one in block:
+            yield from arms_of(one)
+
+
 def entries_of(node: Node) -> Iterator[Entry]:
     """Yield the skills of a node in the order of the file; those of a loop once.
 

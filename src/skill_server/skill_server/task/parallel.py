@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from handiwork_core.contracts.skill import Token
+from handiwork_core.model.outcome import Code
 
 from .conditions import SHOW_S
 from .model import Barrier, TaskStep
@@ -76,13 +77,14 @@ class Barriers:
         return True
 
 
-def together(bodies: Sequence[Callable[[], None]]) -> None:
-    """Run bodies at the same time and wait for all; raise what the first of them raised.
+def together(bodies: Sequence[Callable[[], None]], token: Token) -> None:
+    """Run bodies at the same time and wait for all; raise what the first of them raised, which also ends the others.
 
     In daemons, so that a skill which never returns cannot keep the process from ending.
 
     Args:
         bodies: The bodies; a single one runs on the calling thread.
+        token: Token of the bodies, set when one raises.
     """
     if len(bodies) == 1:
         bodies[0]()
@@ -94,6 +96,7 @@ def together(bodies: Sequence[Callable[[], None]]) -> None:
             body()
         except Exception as error:  # noqa: BLE001 - handed to the thread that waits
             errors.append(error)
+            token.set(Code.CANCELED)
 
     threads = [
         threading.Thread(target=run, args=(body,), name=f"task-arm-{i}", daemon=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .model import Task, TaskStep, entries_of
+from .model import Task, TaskStep, arms_of
 from .record import Ran
 from .task_paths import Found, TaskPath, find, joined, split, starts
 
@@ -98,7 +98,7 @@ def _text(
     if all(_does_all(task, one, ran.get(arm, ()), begun[arm], arm, first) for arm, one in found.items()):
         return step
     index = task.index_of(first.place[0])
-    left = {entry.arm for node in task.steps[index:] for entry in entries_of(node)}
+    left = {arm for node in task.steps[index:] for arm in arms_of(node)}
     named = {arm: one for arm, one in found.items() if arm in left and one.arm is not None}
     text = ",".join(f"{arm}={joined(one.place)}" for arm, one in named.items())
     try:

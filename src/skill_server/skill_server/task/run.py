@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from handiwork_core.contracts.skill import Token
-from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.outcome import Code, Outcome
 
 from .interpreter import Interpreter
-from .model import Task
+from .model import Task, arms_of
 from .record import EntryEnd, Report, TaskRecord
 from .resume import resume_text
 from .scope import Ports
 from .task_paths import TaskPath
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +55,14 @@ def run_task(
     Returns:
         The outcome, with the end of every skill.
     """
-    begin = {entry.arm: begin.get(entry.arm, ()) for entry in task.entries}
+    begin = {arm: begin.get(arm, ()) for node in task.steps for arm in arms_of(node)}
     begun_s, record = ports.clock.now_s(), TaskRecord(task, report, ports.held)
-    outcome, text = Interpreter(task, ports, record).run(begin, token), ""
+    text = ""
+    try:
+        outcome = Interpreter(task, ports, record).run(begin, token)
+    except Exception as error:  # the arms are at rest; the caller needs to know which skills ran
+        outcome = Outcome(Code.INTERNAL, f"the task raised {error!r}; see the skill server's log")
+        log.exception("task %r raised", task.name)
     if not outcome.ok:
         text, asks = resume_text(task, record.ran, record.stopped_at, begin, ports.held)
         if asks:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from handiwork_core.contracts.ports import Clock
 from handiwork_core.contracts.skill import Token
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 
 from .budget import Budget
 from .conditions import Conditions
-from .model import Entry, Node, entries_of
+from .model import Entry, Node, arms_of
 from .parallel import Barriers
 from .record import Held, Report, TaskRecord
 from .task_paths import Starts, TaskPath
@@ -21,8 +21,24 @@ Do = Callable[[Entry, Token, Report], ExecutionResult]
 """Runs one skill to its end, after which the arm is at rest in any case."""
 FINAL = frozenset(
     (*(code for code in Code if code < Code.BAD_GOAL), Code.NOT_ACTIVE, Code.ROBOT_LOST, Code.UNRESPONSIVE)
-) | {Code.PROTECTIVE_STOP, Code.EMERGENCY_STOP, Code.INTERNAL}
-"""Codes after which no alternative and no further attempt moves the robot."""
+) | {Code.PROTECTIVE_STOP, Code.EMERGENCY_STOP, Code.CONDITION_UNKNOWN, Code.INTERNAL}
+"""Codes after which no alternative and no further attempt moves the robot.
+
+One of them is CONDITION_UNKNOWN: an alternative that followed on it would take the condition for FALSE.
+"""
+
+
+def of_all_arms(failures: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of arms that worked at the same time.
+
+    Args:
+        failures: Failures of arms, in the order of time; those behind the first may be CANCELED because of it.
+
+    Returns:
+        The first one after which nothing may move, such as a lost robot; else the first one; OK for none.
+    """
+    final = (one for one in failures if one.code in FINAL and one.code is not Code.CANCELED)
+    return next(final, failures[0]) if failures else OK
 
 
 @dataclass(frozen=True)
@@ -132,10 +148,10 @@ class Scope:
         return [place[0] for place in self.at.values() if place]
 
     def is_over(self, node: Node) -> bool:
-        """Return True when every arm of a node, or every arm for a node without any, begins after it.
+        """Return True when every arm with a list in a node, or every arm for a node without any, begins after it.
 
         Args:
             node: The node.
         """
-        arms = {entry.arm for entry in entries_of(node)} & self.at.keys() or self.at.keys()
+        arms = set(arms_of(node)) & self.at.keys() or self.at.keys()
         return bool(self.at) and all(self.at[arm] is None for arm in arms)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
-from .model import Block, ForEach, If, Node, Repeat, Retry, Task, TaskStep, Try
+from .model import Block, ForEach, If, Node, Repeat, Retry, Task, TaskStep, Try, arms_of
 
 TaskPath: TypeAlias = tuple[str, ...]
 """The label of a step at the top, then numbers, turns in brackets, and names of branches."""
@@ -75,7 +75,7 @@ def starts(task: Task, text: str) -> dict[str, TaskPath]:
     Raises:
         ValueError: The text names no place of the task, or places of branches that exclude each other.
     """
-    arms = list(dict.fromkeys(entry.arm for entry in task.entries))
+    arms = list(dict.fromkeys(arm for node in task.steps for arm in arms_of(node)))
     if not text.strip():
         return dict.fromkeys(arms, ())
     named = _named(task, text, arms)

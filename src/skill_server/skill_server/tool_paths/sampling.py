@@ -45,11 +45,17 @@ def rest_of(path: Sequence[Pose], here: Pose) -> tuple[Pose, ...]:
         here: Pose of the tool at rest, in the same frame.
 
     Returns:
-        The poses from the nearest one on; at least the last.
+        The poses behind the nearest one; at least the last. Where the curve passes the tool several times, as one does
+        that ends where it begins, those behind its first pass: a part may be done twice, but none is left out.
     """
     gaps = [
         float(np.linalg.norm(pose.translation_m - here.translation_m))
         + TURN_M_PER_RAD * pose.rotation.angle_to(here.rotation)
         for pose in path
     ]
-    return tuple(path[min(int(np.argmin(gaps)) + 1, len(path) - 1) :])
+    # A pass has a pose within a step, so no other pass can be nearer by more than that.
+    within = min(gaps) + STEP_M
+    nearest = next(i for i, gap in enumerate(gaps) if gap <= within)
+    while nearest + 1 < len(gaps) and gaps[nearest + 1] <= gaps[nearest]:
+        nearest += 1
+    return tuple(path[min(nearest + 1, len(path) - 1) :])

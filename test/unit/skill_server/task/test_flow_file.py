@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.intake.limits import TASK_READS
 from skill_server.task.budget import budget_of
 from skill_server.task.conditions import Examined
 from skill_server.task.model import ForEach, If, Repeat, Retry, TaskStep, Try
@@ -174,3 +175,21 @@ def test_a_task_of_which_the_monitor_is_silent_has_one_fault() -> None:
     with pytest.raises(ConfigError) as caught:
         read_task(text, "x", Site(CATALOG, two_armed(), conditions=Silent()))  # type: ignore[arg-type]
     assert len(caught.value.faults) == 1
+
+
+def test_nested_loops_over_many_objects_are_refused_before_they_keep_the_server_busy() -> None:
+    among = ", ".join(f"o{i}" for i in range(100))
+    loop = "{left: [{name: pick, object: $a}, {name: pick, object: $b}, {name: pick, object: $c}]}"
+    for name in "abc":
+        loop = f"{{for_each: {{as: {name}, among: [{among}], steps: [{loop}]}}}}"
+    with pytest.raises(ConfigError, match=f"more than {TASK_READS} skills and nodes"):
+        read_task(steps(loop), "flow.yaml", Site(CATALOG, two_armed()))
+
+
+def test_variables_cannot_make_a_text_longer_than_a_goal_may_have() -> None:
+    text = f"variables: {{v: {'a' * 100}}}\n" + steps(f"left: [{{name: pick, object: {'$v' * 50}}}]")
+    (fault,) = faults(text)
+    assert (
+        fault
+        == "skills[0].gantry[0].left[0].object: has 5000 characters with its variables; write at most 4096"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code
 from skill_server.task.task_paths import joined, split, starts
 
@@ -150,3 +151,28 @@ def test_an_arm_goes_on_at_the_condition_of_its_list_that_failed() -> None:
     robot.facts.true.add("never")
     robot.log.clear()
     assert run_log(text, robot, ended.resume_from) == ["1.1 place tray"]
+
+
+@pytest.mark.parametrize("later", ["", "right: [{name: home}]"])
+def test_a_condition_of_an_arm_without_skills_in_the_step_is_asked_now_and_when_the_task_goes_on(
+    later: str,
+) -> None:
+    text = steps(
+        "{left: [{name: home}], right: [{condition: on(cube)}]}", f"{{left: [{{name: home}}], {later}}}"
+    )
+    ended, _ = run_flow(text, Robot())
+    assert ended.outcome.code is Code.CONDITION_FALSE
+    again, _ = run_flow(text, Robot(), ended.resume_from)
+    assert again.outcome.code is Code.CONDITION_FALSE
+    held = Robot(Facts(true={"on(cube)"}))
+    assert "1.2 home" in run_log(text, held, ended.resume_from)
+
+
+def test_an_arm_that_is_stopped_before_its_first_skill_has_all_of_them_still_to_do() -> None:
+    waits = "{condition: {expression: on(cube), within_s: 500.0}}"
+    text = steps(f"{{left: [{{name: home}}], right: [{waits}, {{name: home}}]}}", "left: [{name: home}]")
+    token = Token()
+    ended, _ = run_flow(text, Robot(after={"1.1 home": lambda: token.set(Code.CANCELED)}), token=token)
+    assert ended.outcome.code is Code.CANCELED
+    log = run_log(text, Robot(Facts(true={"on(cube)"})), ended.resume_from)
+    assert log == ["1.1 home", "1.2 home"]

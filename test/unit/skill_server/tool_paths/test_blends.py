@@ -136,3 +136,9 @@ def test_the_rest_of_a_curve_begins_behind_where_the_tool_stopped() -> None:
     assert rest[0] is path[21]
     assert rest[-1] is path[-1]
     assert rest_of(path, path[-1]) == (path[-1],)
+
+
+def test_a_stop_near_the_start_of_a_closed_curve_leaves_all_of_it() -> None:
+    corners = [at((0.0, 0.0, 0.0)), at((0.2, 0.0, 0.0)), at((0.2, 0.2, 0.0)), at((0.0, 0.0, 0.0))]
+    path = sampled(rounded([Line(a, b) for a, b in pairwise(corners)], (0.05, 0.05), ("a", "b")))
+    assert len(rest_of(path, at((0.001, 0.0, 0.0)))) >= len(path) - 1

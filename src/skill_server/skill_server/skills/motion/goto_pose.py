@@ -53,7 +53,8 @@ class GotoPoseParams(SkillParams):
         align_obj_axis: Axis of the held object, in its frame; all zero: none is aligned.
         align_ref_axis: Axis of the base to align it with.
         align_obj_tol: Largest angle between the two, deg.
-        position_constraint: ``gripper`` drives the EE to the position, ``object`` the origin of the held object.
+        position_constraint: ``gripper`` drives the EE to the position, ``object`` the origin of the held object; it
+            holds for waypoints and arcs as well.
         object: Held object; empty: the one in the hand.
         max_noise_m: Largest noise of each coordinate, uniform, m.
         max_noise_deg: Largest angle of a turn about a random axis, uniform, deg.
@@ -147,6 +148,9 @@ class GotoPose(StagedSkill[GotoPoseParams]):
         """Choose the first orientation whose pose can be reached, and make the stages of the legs to it."""
         world = context.world.snapshot()
         tool = _tool(params, context, world)
+        if params.position_constraint == "object":
+            # Positions are the object's, and orientations the hand's, as those of the goal.
+            tool = Pose.of(arm_motions.held(context, world, params.object).link_T_object.translation_m)
         goals = [
             (SkillStage("go", pose, cost=0.01 * i),)
             for i, pose in enumerate(_targets(params, context, world))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest, shown
+from handiwork_core.intake.limits import TASK_READS
 from handiwork_core.robot.robot import ArmSpec
 from skill_server.task.looking_ahead import looking_ahead
 from skill_server.task.model import Barrier, Block, Check, If, Node, Repeat, Retry, TaskStep, Try
@@ -43,6 +44,12 @@ def read_block(
     made = []
     for i, item in enumerate(items):
         where = f"{path}[{i}]"
+        if next(reading.items) >= TASK_READS:
+            text = (
+                f"more than {TASK_READS} skills and nodes with the objects of all loops; list fewer objects"
+            )
+            reading.fault(path, text)
+            return ()
         word = _control_word(item, arm, reading)
         node: Node | None
         if word == "barrier" and not in_step:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import count
 from typing import Any, TypeVar
 
 from handiwork_core.config.dataclass_loader import ConfigError, nearest, shown
@@ -65,6 +66,7 @@ class Reading:
         is_simbox: True when the defaults of the SimBox format hold.
         scope: Variables that may be used here.
         examined: Conditions that were checked, by their text.
+        items: Counts the skills and control nodes that were read, once for each object of the loops around them.
     """
 
     site: Site
@@ -76,6 +78,7 @@ class Reading:
     is_simbox: bool = False
     scope: Scope = field(default_factory=Scope)
     examined: dict[str, Examined] = field(default_factory=dict)
+    items: Iterator[int] = field(default_factory=count)
 
     def note(self, path: str, text: str) -> None:
         """Add a note.
@@ -183,9 +186,9 @@ def read_entry(
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
         reading.fault(path, f"is {shown(data)}; write {{name: <skill>, <parameters>}}")
         return None
-    count = len(reading.faults)
+    faults = len(reading.faults)
     filled: dict[str, Any] = reading.filled(data, path)
-    if len(reading.faults) > count:
+    if len(reading.faults) > faults:
         return None
     try:
         skill = reading.site.catalog.find(str(filled["name"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import ConfigError, nearest, shown
@@ -57,7 +58,8 @@ class _Body:
     def bind(self, name: str) -> Block:
         """Return the body for an object, checked with the newest world."""
         site = self.reading.site
-        _, body, faults = self.read(name, site.world if site.newest is None else site.newest())
+        own = replace(self, reading=replace(self.reading, items=count()))
+        _, body, faults = own.read(name, site.world if site.newest is None else site.newest())
         if faults:
             raise ConfigError(self.path, faults)
         return body

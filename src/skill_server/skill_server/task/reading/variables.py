@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest, shown
+from handiwork_core.intake.limits import GOAL_TEXT
 
 SIGN = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 NAME = re.compile(r"[A-Za-z_]\w{0,79}")
@@ -73,7 +74,12 @@ class Scope:
         match = SIGN.fullmatch(text)
         if match is not None and names:
             return self.values[names[0]]
-        return SIGN.sub(lambda m: _word(self.values[m[1] or m[2]]) if m[1] or m[2] else "$", text)
+        words = {name: _word(self.values[name]) for name in names}
+        size = len(SIGN.sub("", text)) + sum(len(words[name]) for name in names)
+        if size > GOAL_TEXT:
+            fault(path, f"has {size} characters with its variables; write at most {GOAL_TEXT}")
+            return text
+        return SIGN.sub(lambda m: words[m[1] or m[2]] if m[1] or m[2] else "$", text)
 
 
 def read_variables(data: object, path: str, fault: Say) -> dict[str, Any]:

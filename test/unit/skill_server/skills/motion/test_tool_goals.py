@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.contracts.commands import Command, Motion
-from handiwork_core.contracts.planning import JointGoals, PathGoal
+from handiwork_core.contracts.planning import Attachment, JointGoals, PathGoal
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
@@ -238,3 +238,22 @@ def test_an_object_that_is_not_held_is_no_tool() -> None:
     f = made()
     with pytest.raises(StepFailed, match="the gripper holds nothing; pick an object first"):
         GotoPose().commands(goto(tool="tray"), f.context)
+
+
+def test_every_point_of_a_goal_for_the_held_object_is_for_the_object() -> None:
+    f, offset = made(), np.array([0.02, 0.0, 0.05])
+    f.context.held["tray"] = Attachment("tray", f.context.arm_spec.ee_link, Pose.of(offset))
+    hand = gantry_pose(f.cell.q)
+    offset = hand.rotation.matrix() @ offset
+    start = hand.translation_m + offset
+    ways = [list(map(float, start + shift)) for shift in ([0.1, 0.0, 0.0], [0.1, 0.1, 0.0])]
+    goal = goto(
+        frame="world",
+        position=ways[1],
+        motion="lin",
+        position_constraint="object",
+        waypoints=[{"position": ways[0]}],
+    )
+    first, second = moves(f, goal)
+    assert points(first)[-1] + offset == pytest.approx(ways[0])
+    assert points(second)[-1] + offset == pytest.approx(ways[1])
