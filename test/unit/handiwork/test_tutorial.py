@@ -14,11 +14,9 @@ from handiwork_cli.cli import main
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-WRITTEN = """        (pose,) = choice.candidate.world_T_ee
-        return (Command("go", UpdateSpecific(ignored), pose, choice.q[0]),)
+WRITTEN = """        return [(SkillStage("go", above),)]
 """
-"""The last two lines of ``commands`` in the template."""
-
+"""The last line of ``stages`` in the template."""
 
 LIMIT_S = 280
 
