@@ -69,7 +69,7 @@ class ConditionalsNode(ManagedNode):
         self._world = World(0.0)
         self._watched_s = float("-inf")
         self._conflict: Outcome | None = None
-        self._delay = SchedulingDelay(BEAT_S, time.monotonic())
+        self._beat_delay = SchedulingDelay(BEAT_S, time.monotonic())
         self._table_due, self._beats, self._published_s = False, 0, float("-inf")
         self._messages, self._markers = ShownMessages(), Markers(self)
         self._pub = self.create_publisher(Conditions, "conditions", LATCHED)
@@ -120,7 +120,7 @@ class ConditionalsNode(ManagedNode):
                 self._publish_table()
 
     def _on_beat(self) -> None:
-        self._delay.tick(time.monotonic())
+        self._beat_delay.tick(time.monotonic())
         if self.is_active:
             self._beats += 1
             if self._beats % SHOW_BEATS == 0:
@@ -136,7 +136,7 @@ class ConditionalsNode(ManagedNode):
     def _decide(self) -> None:
         """Decide all on the newest world, and publish the changes."""
         world, now_s, silence = self._look()
-        limit_s = silence_limit_s(self._max_age_s, self._delay.greatest_s(time.monotonic()))
+        limit_s = silence_limit_s(self._max_age_s, self._beat_delay.greatest_s(time.monotonic()))
         self.watched.monitor.evaluation.allow_silence(limit_s)
         changed = self.watched.monitor.update(world, now_s, silence)
         for shown in changed:

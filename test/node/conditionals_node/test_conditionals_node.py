@@ -59,6 +59,7 @@ def test_another_hold_of_what_is_watched_is_refused_and_no_hold_keeps_it(peer: P
 
 
 def test_a_misspelt_object_is_accepted_with_a_hint(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)  # names of objects are known with the first world
     args = "{object: cbue, container: bin}"
     outcome = peer.call(WatchCondition.Request(name="object_in_container", args=args)).outcome
     assert outcome.code == Outcome.OK

@@ -183,9 +183,13 @@ def runtime_folder() -> Path:
     for path in (Path(given) if given else None, Path(f"/run/user/{user}")):
         if path is not None and path.is_absolute() and not _fault(path):
             return path
-    own = Path(tempfile.gettempdir()) / f"handiwork-{user}"
-    with contextlib.suppress(FileExistsError):
-        own.mkdir(mode=0o700)
+    try:
+        own = Path(tempfile.gettempdir()) / f"handiwork-{user}"
+        with contextlib.suppress(FileExistsError):
+            own.mkdir(mode=0o700)
+    except OSError as error:
+        text = f"there is no folder for leases ({error.strerror}); set XDG_RUNTIME_DIR to one of your own"
+        raise DomainError(text) from error
     if fault := _fault(own):
         raise DomainError(f"{own} {fault}; remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     return own

@@ -232,7 +232,8 @@ def lend(made: Rig):
     for thread in mine:
         thread.join(5.0)
     left = [t.name for t in threading.enumerate() if t not in others]
-    assert not left and not any(t.is_alive() for t in mine)
+    assert not left, left
+    assert not any(t.is_alive() for t in mine)
 
 
 def test_a_goal_runs_with_rising_feedback(rig):

@@ -21,7 +21,7 @@ from handiwork_cli.stack.condition_table import (
 if TYPE_CHECKING:
     from handiwork_msgs.msg import Conditions, TaskProgress
 
-LISTEN_S = 5.0
+LISTEN_S = 10.0
 """The longest wait for the first table, s; it is latched and published once a second."""
 SILENT_S = 5.0
 """The time without a table after which the shown one is marked as old, s."""
