@@ -16,8 +16,9 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
-from support.stack.rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
+from support.stack.rig import EVENT_S, PICK_STAGES, PLACE_STAGES, REST_S, SLOW, Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 BOUND_S = 3.0
@@ -66,8 +67,14 @@ def lost(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> None:
 
 
 def assert_comes_to_rest(rig: Rig) -> None:
-    """The joints kept their speed while the world was paused; they brake as soon as it continues."""
-    rig.joints.next()
+    """The joints kept their speed while the world was paused; they brake as soon as it continues.
+
+    A motion that the robot had received before may begin in the first moments, and is braked as well.
+    """
+    rig.joints.clear()
+    since_s = time.monotonic()
+    while max(sample.speed for sample in rig.joints.over(REST_S)) >= JOINT_REST:
+        assert time.monotonic() - since_s < EVENT_S, "the arm moves on"
     rig.joints.wait_rest(time.monotonic())
 
 

@@ -9,8 +9,12 @@ MESSAGE_S = 1.0
 """The time that a result may be under way, s of steady time; many seconds of a fast simulation pass meanwhile."""
 
 
+LEAST_S = 5.0
+"""The least steady time of a deadline, s: in a fast simulation messages and processes take as long as in a slow one."""
+
+
 class Patience:
-    """Ends after ``limit_s`` of the world's time, and ``MESSAGE_S`` of steady time after that.
+    """Ends after ``limit_s`` of the world's time, and ``MESSAGE_S`` of steady time after that, ``LEAST_S`` in all.
 
     Args:
         limit_s: Time from now on, s of the world's time.
@@ -22,6 +26,7 @@ class Patience:
         self, limit_s: float, world_s: Callable[[], float], steady_s: Callable[[], float] = time.monotonic
     ) -> None:
         self._end_s, self._world_s, self._steady_s = world_s() + limit_s, world_s, steady_s
+        self._begun_s = steady_s()
         self._since_s: float | None = None
 
     @property
@@ -34,4 +39,5 @@ class Patience:
             return False
         if self._since_s is None:
             self._since_s = self._steady_s()
-        return self._steady_s() - self._since_s > MESSAGE_S
+        now_s = self._steady_s()
+        return now_s - self._since_s > MESSAGE_S and now_s - self._begun_s > LEAST_S

@@ -35,9 +35,9 @@ class Server:
         self.bench, self.wake, self.asleep = bench, threading.Event(), threading.Event()
         self.refused: list[str] = []
         self.lease = ArmLease(bench.node, stop_arm=bench.arm.stop, watchdog_s=0.3)
-        door: SkillBinding[ToyRun] = SkillBinding("pick", Pick, self.admit, encode, feedback)
+        binding: SkillBinding[ToyRun] = SkillBinding("pick", Pick, self.admit, encode, feedback)
         self.admission = AdmissionQueue(bench.node)
-        self.server = SkillActionServer(self.lease, door, self.admission)
+        self.server = SkillActionServer(self.lease, binding, self.admission)
         node = Node("goals", context=bench.stage.context)
         self.client = ActionClient(node, Pick, "pick")
         bench.stage.add(node)
@@ -78,8 +78,10 @@ def server(bench: Bench) -> Iterator[Server]:
     made = Server(bench)
     yield made
     made.wake.set()
-    made.bench.stage.executor.create_task(made.lease.begin_close)
-    made.bench.stage.executor.create_task(made.admission.close)
+    closed = threading.Event()
+    for call in (made.lease.begin_close, made.admission.close, closed.set):
+        made.bench.stage.executor.create_task(call)
+    assert closed.wait(LIMIT_S)
     wait_for(lambda: not made.lease.is_busy)
     made.lease.end_close()
 

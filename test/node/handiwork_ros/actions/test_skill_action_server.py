@@ -226,7 +226,9 @@ def lend(made: Rig):
     """Check that nothing is left: no overlap on the arm, no thread."""
     others = {thread for thread in threading.enumerate()}
     yield made
-    mine = [t for t in threading.enumerate() if t.name == "skill" or t.name.startswith("goal-check")]
+    mine = [
+        t for t in threading.enumerate() if t not in others and t.name.startswith(("skill", "goal-check"))
+    ]
     assert made.close()
     assert made.toy.overlaps == 0
     for thread in mine:
