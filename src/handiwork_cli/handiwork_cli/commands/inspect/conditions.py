@@ -31,7 +31,7 @@ class Newest:
     """The newest table and progress. The executor's thread writes them."""
 
     def __init__(self) -> None:
-        self.news = threading.Event()
+        self.news, self.has_table = threading.Event(), threading.Event()
         self.received_s = time.monotonic()
         self.table: Conditions | None = None
         self.progress: TaskProgress | None = None
@@ -43,6 +43,7 @@ class Newest:
             message: The table.
         """
         self.table, self.received_s = message, time.monotonic()
+        self.has_table.set()
         self.news.set()
 
     def take_progress(self, message: TaskProgress) -> None:
@@ -107,7 +108,8 @@ def run(options: argparse.Namespace) -> int:
     with SkillClient(node_name="handiwork_command") as client:
         client.node.create_subscription(TaskProgress, "conditions/progress", newest.take_progress, LATCHED)
         client.node.create_subscription(Conditions, "conditions", newest.take_table, LATCHED)
-        newest.news.wait(LISTEN_S)
+        # The progress may arrive before the table.
+        newest.has_table.wait(LISTEN_S)
         if options.once:
             # The progress is published right after the table.
             threading.Event().wait(0.2)
