@@ -244,6 +244,7 @@ class Context:
         supervision: Settings of the supervision of motions under way.
         frames: Transforms of tf; None without any.
         frames_used: world_T_frame of each frame that the goal names, at the time the motion was planned.
+        begun: Snapshot at the beginning of the run, to which relative goals refer at each attempt; None before it.
     """
 
     robot: Robot
@@ -268,6 +269,7 @@ class Context:
     supervision: SupervisionSettings = SUPERVISED
     frames: FrameSource | None = None
     frames_used: dict[str, Pose] = field(default_factory=dict)
+    begun: World | None = None
 
 
 class Skill(ABC, Generic[P]):

@@ -13,7 +13,7 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.protocol import RunParams
-from skill_server.params.retry_policy import Attempt, Change, RetryRule, retry_policy_of
+from skill_server.params.retry_policy import Attempt, Change, RetryPolicy, RetryRule, retry_policy_of
 from skill_server.state import gripper_state
 
 from .command_executor import CommandExecutor
@@ -62,6 +62,15 @@ class AttemptLoop:
         policy = retry_policy_of(self._params)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
+        # A run that recovers for another one has a beginning of its own.
+        former, context.begun = context.begun, before
+        try:
+            return self._attempts(policy)
+        finally:
+            context.begun = former
+
+    def _attempts(self, policy: RetryPolicy) -> Outcome:
+        """Try until the goal is reached, or no rule asks for another attempt."""
         while True:
             attempt = self._attempt()
             if attempt.outcome.ok:

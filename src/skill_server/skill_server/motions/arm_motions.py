@@ -51,6 +51,19 @@ def hand(context: Context, world: World) -> Pose:
     return ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
 
 
+def world_begun(context: Context, world: World) -> World:
+    """Return the world of the run's beginning: an earlier attempt may have moved the arm since.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot that is taken where no run has begun.
+
+    Returns:
+        The snapshot to which a relative goal refers.
+    """
+    return world if context.begun is None else context.begun
+
+
 def hand_at(context: Context, q: Array) -> Pose:
     """Return the EE pose at a configuration.
 

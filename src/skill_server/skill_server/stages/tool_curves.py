@@ -40,7 +40,13 @@ def curve_stages(
     world = context.world.snapshot()
     leaving = arm_motions.touching_now(context, world)
     made = list[SkillStage]()
-    for travel in travels(arm_motions.hand(context, world) @ tool, legs):
+    begin = arm_motions.hand(context, arm_motions.world_begun(context, world))
+    curve = travels(begin @ tool, legs)
+    here = arm_motions.hand(context, world)
+    if not curve[0].is_free and not arm_motions.arrived(begin, here, params.t_eps, params.o_eps).ok:
+        # An earlier attempt has left the pose in which the curve begins.
+        made.append(SkillStage("return", begin, leaving=leaving))
+    for travel in curve:
         name = names[travel.last]
         if travel.first != travel.last:
             name = f"{names[travel.first]} to {name}"
@@ -51,8 +57,8 @@ def curve_stages(
             made.append(SkillStage(name, path[-1], Motion.PATH, leaving=leaving, path=path))
     for i, stage in enumerate(made):
         if stage.motion is Motion.FREE:
-            begin = choose_stages([_judged(made[i:])], params, context)[0]
-            made[i] = replace(stage, q=begin.q)
+            chosen = choose_stages([_judged(made[i:])], params, context)[0]
+            made[i] = replace(stage, q=chosen.q)
     return made
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
 from handiwork_core.contracts.planning import ShouldStop, Verdict
+from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
+from skill_server.execution.run import run_skill
 from skill_server.params.retry_policy import MOST_YIELDS
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
+from skill_server.skills.motion.heuristic_skill import HeuristicSkill, HeuristicSkillParams
+from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
+from skill_server.skills.motion.move import Move, MoveParams
 from skill_server.skills.pick_place.pick import PickParams
 
 from .test_executor import made, pick
@@ -46,6 +53,19 @@ def among_others(way: ReservedPath) -> Fakes:
     f = made()
     f.context.right_of_way = way
     return f
+
+
+def late(f: Fakes, count: int) -> None:
+    """Have the first trajectories refused because another arm is too near them by now."""
+    validate, refusals = f.planner.validate, [1] * count
+
+    def refuse(*args: object, **options: object) -> Verdict:
+        if refusals:
+            refusals.pop()
+            return Verdict(Code.ARM_IN_THE_WAY, "too near")
+        return validate(*args, **options)  # type: ignore[arg-type]
+
+    f.planner.validate = refuse  # type: ignore[method-assign]
 
 
 def test_who_is_to_make_room_goes_home_lets_pass_and_chooses_anew() -> None:
@@ -96,15 +116,7 @@ def test_room_is_made_a_few_times_only() -> None:
 def test_a_refused_trajectory_is_planned_anew_as_often_as_there_is_use_in_it(tries: int, code: Code) -> None:
     way = ReservedPath(yields=False, tries=tries)
     f = among_others(way)
-    validate, refusals = f.planner.validate, [1, 2]
-
-    def late(*args: object, **options: object) -> Verdict:
-        if refusals:
-            refusals.pop()
-            return Verdict(Code.ARM_IN_THE_WAY, "too near")
-        return validate(*args, **options)  # type: ignore[arg-type]
-
-    f.planner.validate = late  # type: ignore[method-assign]
+    late(f, 2)
     run = pick(f, PickParams(object="cube"))
     assert run.outcome.code is code
     assert way.asked == ["again 1", "again 2"]
@@ -115,3 +127,30 @@ def test_without_other_arms_it_ends_the_goal() -> None:
     f = made()
     f.planner.refusals = [IN_THE_WAY]
     assert pick(f, PickParams(object="cube")).outcome.code is Code.ARM_IN_THE_WAY
+
+
+BEGUN = np.array([0.45, 0.1, 0.5, 0.1, 0.0, 3.0])
+RELATIVE = [
+    (Move(), MoveParams(delta_trans=((0.05, 0.02, 0.0),), straight=False)),
+    (Move(), MoveParams(delta_trans=((0.05, 0.02, 0.0),))),
+    (Move(), MoveParams(delta_trans=((0.05, 0.0, 0.0), (0.05, 0.05, 0.0)), blend_radii=(0.01,))),
+    (HeuristicSkill(), HeuristicSkillParams(mode="rel_ee", value=(0.05, 0.02, 0.0))),
+    (HeuristicSkill(), HeuristicSkillParams(mode="rel_qpos", value=(0.05, 0.02, 0.0, 0.1, 0.0, 0.0))),
+    (JointCtrl(), JointCtrlParams(ctrl_list=((3, 5.0, "delta"),))),
+    (GotoPose(), GotoPoseParams(position=(0.5, 0.1, 0.4))),
+]
+
+
+@pytest.mark.parametrize(("skill", "params"), RELATIVE, ids=lambda v: v.name if isinstance(v, Skill) else "")
+def test_a_relative_goal_refers_to_the_place_where_the_run_began(skill: Skill[Any], params: Any) -> None:
+    ends = []
+    for refused in (0, 1):
+        f = among_others(ReservedPath(tries=0))
+        f.cell.q = BEGUN.copy()
+        late(f, refused)
+        run = run_skill(skill, params, f.context)
+        assert run.outcome.ok, run.outcome
+        assert [s.stage for s in run.stages].count("make room") == refused
+        ends.append(f.cell.q.copy())
+    assert ends[1] == pytest.approx(ends[0], abs=1e-6)
+    assert np.abs(ends[0] - BEGUN).max() > 0.01

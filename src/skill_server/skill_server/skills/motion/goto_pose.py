@@ -158,7 +158,7 @@ class GotoPose(StagedSkill[GotoPoseParams]):
         (found,) = choose_stages(goals, params, context)
         assert found.world_T_ee is not None
         place = frame_used(params.frame, "frame", context, world)
-        kept = (arm_motions.hand(context, world) @ tool).rotation
+        kept = (arm_motions.hand(context, arm_motions.world_begun(context, world)) @ tool).rotation
         goal = Leg(
             params.motion,
             found.world_T_ee @ tool,
@@ -252,7 +252,7 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
         made = [Rotation.from_matrix(m) for m in sample_rotations(cones, context.rng, N_SAMPLES)]
         turns = [base.rotation @ one for one in made]
     else:
-        turns = [arm_motions.hand(context, world).rotation]
+        turns = [arm_motions.hand(context, arm_motions.world_begun(context, world)).rotation]
         if turn is not None:
             name = pose_goals.orientation_frame(params.frame)
             turns = [frame_used(name, "frame", context, world).rotation @ turn @ tool.rotation.inverse()]

@@ -82,10 +82,11 @@ class HeuristicSkill(StagedSkill[HeuristicSkillParams]):
         self, params: HeuristicSkillParams, context: Context, world: World
     ) -> tuple[Pose, Array | None]:
         """Return the EE pose in the world, and the joints when they are given."""
+        begun = arm_motions.world_begun(context, world)
         if params.mode == "rel_ee":
             base = context.world.world_T_base()
-            return base @ _move(params.value) @ base.inverse() @ arm_motions.hand(context, world), None
-        q = _joints(params, context.arm_spec, world)
+            return base @ _move(params.value) @ base.inverse() @ arm_motions.hand(context, begun), None
+        q = _joints(params, context.arm_spec, begun)
         return arm_motions.hand_at(context, q), q
 
 

@@ -11,6 +11,7 @@ from handiwork_core.contracts.commands import DummyForward
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.contracts.stages import SkillStage
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -56,8 +57,8 @@ class JointCtrl(StagedSkill[JointCtrlParams]):
 
     def stages(self, params: JointCtrlParams, context: Context) -> Sequence[Sequence[SkillStage]]:
         """Make one direct motion of the joints."""
-        world, arm = context.world.snapshot(), context.arm_spec
-        goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(world, arm))
+        world = context.world.snapshot()
+        goal = _goal(params, context, world)
         functions = (DummyForward(goal), *arm_motions.gripper_functions(params.gripper_state))
         return [
             (SkillStage("joints", functions=functions, leaving=arm_motions.touching_now(context, world)),)
@@ -66,7 +67,14 @@ class JointCtrl(StagedSkill[JointCtrlParams]):
     def is_success(self, params: JointCtrlParams, before: World, after: World, context: Context) -> Outcome:
         """Check that every joint is near its goal."""
         arm = context.arm_spec
-        goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(before, arm))
+        goal = _goal(params, context, before)
         off = float(np.abs(gripper_state.arm_q(after, arm) - goal).max())
         code = Code.OK if off <= params.success_threshold_js else Code.NOT_REACHED
         return Outcome(code, f"the farthest joint is {off:.4f} rad from its goal", angle_error_rad=off)
+
+
+def _goal(params: JointCtrlParams, context: Context, world: World) -> Array:
+    """Return the configuration (dof,); joints that are not named keep the position of the run's beginning."""
+    arm = context.arm_spec
+    q = gripper_state.arm_q(arm_motions.world_begun(context, world), arm)
+    return joint_list.goal(params.ctrl_list, context.robot, arm, q)

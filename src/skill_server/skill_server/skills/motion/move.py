@@ -137,13 +137,14 @@ class Move(Skill[MoveParams]):
         ]
 
     def _way(self, params: MoveParams, context: Context, world: World) -> list[Pose]:
-        here, base = arm_motions.hand(context, world), context.world.world_T_base()
+        begun, base = arm_motions.world_begun(context, world), context.world.world_T_base()
+        here = arm_motions.hand(context, begun)
         axes = frame_used(params.frame, "frame", context, world).rotation.matrix()
         level = np.zeros(3)
         if params.object:
-            a, b = (
-                world.states[name].world_T_object.translation_m for name in (params.object, params.target)
-            )
+            # The object is where it was with the hand there; the target may have moved since.
+            a = begun.states[params.object].world_T_object.translation_m
+            b = world.states[params.target].world_T_object.translation_m
             level = base.rotation.matrix() @ [*(base.rotation.inverse().matrix() @ (b - a))[:2], 0.0]
         shifts: list[Array] = [level + axes @ np.array(d) for d in params.delta_trans]
         return [Pose.of(here.translation_m + shift, here.rotation) for shift in shifts]

@@ -119,7 +119,7 @@ def _top(params: TrackParams, world: World) -> Array:
 
 def _turn(params: TrackParams, context: Context, world: World) -> Rotation:
     if params.way_points_ori is None:
-        return arm_motions.hand(context, world).rotation
+        return arm_motions.hand(context, arm_motions.world_begun(context, world)).rotation
     return context.world.world_T_base().rotation @ Rotation.from_wxyz(params.way_points_ori)
 
 

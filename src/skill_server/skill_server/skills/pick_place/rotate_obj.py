@@ -129,13 +129,13 @@ class RotateObj(Skill[RotateObjParams]):
 
     def _begin_q(self, params: RotateObjParams, context: Context, world: World) -> Array:
         """Return the configuration (dof,) after ``ctrl_list``."""
-        q = gripper_state.arm_q(world, context.arm_spec)
+        q = gripper_state.arm_q(arm_motions.world_begun(context, world), context.arm_spec)
         return joint_list.goal(params.ctrl_list, context.robot, context.arm_spec, q)
 
     def _begin(self, params: RotateObjParams, context: Context, world: World, held: Attachment) -> Pose:
         """Return the pose of the object in the world after ``ctrl_list``."""
         if not params.ctrl_list:
-            return world.states[held.object].world_T_object
+            return arm_motions.world_begun(context, world).states[held.object].world_T_object
         return arm_motions.hand_at(context, self._begin_q(params, context, world)) @ held.link_T_object
 
 
