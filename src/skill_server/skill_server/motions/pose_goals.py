@@ -179,6 +179,7 @@ def legs_of(
                 interim=applied(place, point.interim),
                 center=applied(place, point.center),
                 blend_m=point.blend_radius,
+                goal_field=f"{prefix}position",
                 arc_field=f"{prefix}{'interim' if point.interim is not None else 'center'}",
                 blend_field=f"{prefix}blend_radius",
             )

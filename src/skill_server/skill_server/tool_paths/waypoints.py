@@ -60,6 +60,7 @@ class Leg:
         interim: Point on the arc, (3,), m; None for none.
         center: Center of the arc, (3,), m; None for none.
         blend_m: Radius of the blend at its end, m; 0: the tool stops.
+        goal_field: Field of the goal that gives the end.
         arc_field: Field of the goal that gives the point or center of the arc.
         blend_field: Field of the goal that gives the radius.
     """
@@ -69,6 +70,7 @@ class Leg:
     interim: Array | None = None
     center: Array | None = None
     blend_m: float = 0.0
+    goal_field: str = ""
     arc_field: str = ""
     blend_field: str = ""
 
@@ -114,7 +116,7 @@ def travels(start: Pose, legs: Sequence[Leg]) -> tuple[Travel, ...]:
             length_m += segments[-1].length_m
             if length_m > LONGEST_M:
                 text = f"the curve to motion {i + 1} is {length_m:.1f} m long, more than {LONGEST_M:g} m; split it"
-                raise PathRefused(leg.arc_field, text)
+                raise PathRefused(leg.goal_field, text)
             if leg.blend_m == 0.0 or i == len(legs) - 1:
                 blended = legs[begun:i]
                 fields = [one.blend_field for one in blended]

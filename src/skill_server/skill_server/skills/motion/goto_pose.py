@@ -164,6 +164,7 @@ class GotoPose(StagedSkill[GotoPoseParams]):
             found.world_T_ee @ tool,
             interim=pose_goals.applied(place, params.interim),
             center=pose_goals.applied(place, params.center),
+            goal_field="position",
             arc_field="interim" if params.interim is not None else "center",
         )
         legs = [*pose_goals.legs_of(params.waypoints, params.frame, kept, context, world), goal]

@@ -125,7 +125,14 @@ class Move(Skill[MoveParams]):
         """Return the motions of a curve, from the present pose of the hand."""
         radii = [*params.blend_radii, *[0.0] * len(params.delta_trans)]
         legs = [
-            Leg(LIN, pose, blend_m=radius, arc_field=f"interim[{i}]", blend_field=f"blend_radii[{i}]")
+            Leg(
+                LIN,
+                pose,
+                blend_m=radius,
+                goal_field=f"delta_trans[{i}]",
+                arc_field=f"interim[{i}]",
+                blend_field=f"blend_radii[{i}]",
+            )
             for i, (pose, radius) in enumerate(zip(self._way(params, context, world), radii, strict=False))
         ]
         if not params.interim:

@@ -229,7 +229,7 @@ def test_overlapping_blends_and_points_on_a_line_end_the_goal_before_anything_mo
     assert "are on one line; move the interim point, or use lin" in outcome.message
     far = [[2.0 * (-1) ** i, 0, 0] for i in range(20)]
     outcome = run_skill(Move(), move(delta_trans=far, blend_radii=[0.0] * 19), f.context).outcome
-    assert outcome.code is Code.BAD_GOAL
+    assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "delta_trans[13]")
     assert "the curve to motion 14 is 54.0 m long, more than 50 m; split it" in outcome.message
     assert f.arm.followed == 0
 
