@@ -11,7 +11,7 @@ from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig
 
 TRIES = 5
 """A stage of a few milliseconds may be over when the cancel arrives."""
-RESULT_S = 20.0
+RESULT_S = 60.0
 HOLDING = ("select", "transit", "descend")
 """Stages of place in which the hand holds the object."""
 

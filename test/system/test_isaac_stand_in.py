@@ -30,7 +30,7 @@ def test_a_randomised_episode_outlives_two_cancels_and_ends_in_the_container(rig
     assert report.held_object == "cube"
     placed = rig.client.place("cube", "bin")
     assert placed.ok, placed.outcome
-    inside, reason = rig.stack.settled("object_in_container", IN_BIN, 10.0)
+    inside, reason = rig.stack.settled("object_in_container", IN_BIN, 60.0)
     assert inside, reason
 
 

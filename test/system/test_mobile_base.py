@@ -25,7 +25,7 @@ def test_the_cube_is_fetched_from_where_the_arm_cannot_reach(rig: Rig) -> None:
     frames = FrameBuffer(rig.client.node)
     report = rig.client.run_task(TASK.read_text(encoding="utf-8"), source=TASK.name)
     assert report.ok, report.outcome
-    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
+    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 60.0)
     assert inside, reason
     wait_for("the frame of the arm's base", lambda: stands_at(frames, (0.8, 1.26, 0.401)))
     blocked = rig.client.run("mobile_translate", {"target": [1.0, 0.0]})

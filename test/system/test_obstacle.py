@@ -17,7 +17,7 @@ def test_way_past_the_wall_touches_nothing(rig: Rig, seed: int) -> None:
     assert picked.ok, picked.outcome
     placed = rig.client.place("cube", "bin")
     assert placed.ok, placed.outcome
-    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
+    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 60.0)
     assert inside, reason
     fingers = {"fr3/fr3_leftfinger", "fr3/fr3_rightfinger"}
     assert fingers <= rig.contacts.of("cube"), "the record saw the grasp, so it would have seen a touch"

@@ -121,7 +121,7 @@ def test_of_two_arms_that_want_the_same_tray_one_waits_and_both_end_well(pair: P
 
 
 def test_a_goal_names_its_arm_and_a_cancel_of_one_leaves_the_other(pair: Pair) -> None:
-    nameless = pair.client.send(Place.Goal(container="tray")).result(20.0)
+    nameless = pair.client.send(Place.Goal(container="tray")).result(60.0)
     assert (nameless.outcome.code, nameless.outcome.field_name) == (Code.BAD_GOAL, "arm")
     assert "left_arm" in nameless.message and "right_arm" in nameless.message
     slow = {"object": "left_cube", "max_velocity_scaling_factor": 0.1}
@@ -133,7 +133,7 @@ def test_a_goal_names_its_arm_and_a_cancel_of_one_leaves_the_other(pair: Pair) -
     assert busy.outcome.code is Code.BUSY and "left_arm is busy with 'pick'" in busy.message
     wait_for("both arms on their ways", lambda: {"left", "right"} == pair.moving()[-1])
     left.cancel()
-    ended = left.result(10.0)
+    ended = left.result(60.0)
     assert ended.outcome.code is Code.CANCELED and not right.done
     assert ended.stopped_ee is not None and ended.stopped_ee.translation_m[1] > 0.0
     picked = right.result(60.0)

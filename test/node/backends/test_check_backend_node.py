@@ -121,4 +121,4 @@ class second_publisher:
         self._on.executor.create_task(
             lambda: (self._on.executor.remove_node(self._node), self._node.destroy_node(), gone.set())
         )
-        assert gone.wait(10.0)
+        assert gone.wait(60.0)

@@ -48,7 +48,7 @@ def parameters(**values: object) -> list[Parameter]:
 def end(on: Stage, nodes: list[ManagedNode]) -> None:
     ended = threading.Event()
     on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
-    assert ended.wait(10.0)
+    assert ended.wait(60.0)
     for node in nodes:
         node.end_shutdown()
 

@@ -44,7 +44,7 @@ class Cell:
         self.backend.on.executor.create_task(
             lambda: client.call_async(request).add_done_callback(lambda f: answers.append(f.result()))
         )
-        wait_for(lambda: bool(answers), 20.0)
+        wait_for(lambda: bool(answers), 60.0)
         return answers[0].outcome
 
     def now_s(self) -> float:

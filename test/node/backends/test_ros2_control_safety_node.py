@@ -77,11 +77,11 @@ class Rig:
         return self.client.answer(lambda: self.services[name].call_async(Trigger.Request()))
 
     def until(self, state: int) -> None:
-        wait_for(lambda: bool(self.states) and self.states[-1].state == state, 20.0)
+        wait_for(lambda: bool(self.states) and self.states[-1].state == state, 60.0)
 
     def moving(self) -> Any:
         handle = self.client.send(self.client.arm, self.client.motion(1.5, 6.0))
-        wait_for(lambda: self.client.speed() > 0.2, 20.0)
+        wait_for(lambda: self.client.speed() > 0.2, 60.0)
         return handle
 
 
@@ -140,10 +140,10 @@ def test_a_killed_safety_node_leaves_the_arm_at_rest_on_its_path(rig: Rig) -> No
     assert rig.process is not None
     rig.process.kill()
     # In simulated time, plus the measurements that were under way when the process died.
-    wait_for(lambda: client.speed() < 0.01, 20.0)
+    wait_for(lambda: client.speed() < 0.01, 60.0)
     assert client.now_s() - killed_s < LEAD_S + BRAKE_S + 0.5
     still = client.joints()["fr3_joint1"]
-    wait_for(lambda: client.now_s() > killed_s + 2.5, 20.0)
+    wait_for(lambda: client.now_s() > killed_s + 2.5, 60.0)
     assert abs(client.joints()["fr3_joint1"] - still) < 0.002
     assert still < 1.4, "the motion was carried out to its end without anybody to supervise it"
     rig.end(signal.SIGKILL)
@@ -156,7 +156,7 @@ def test_a_frozen_safety_node_leaves_the_arm_at_rest_too(rig: Rig) -> None:
     rig.process.send_signal(signal.SIGSTOP)
     try:
         frozen_s = client.now_s()
-        wait_for(lambda: client.speed() < 0.01, 20.0)
+        wait_for(lambda: client.speed() < 0.01, 60.0)
         assert client.now_s() - frozen_s < LEAD_S + BRAKE_S + 0.5
     finally:
         rig.end(signal.SIGKILL)
@@ -172,7 +172,7 @@ def test_an_emergency_stop_stops_the_hardware(rig: Rig) -> None:
     refused = client.result(client.send(client.arm, client.motion(0.1, 1.0)))
     assert refused.result.error_code == int(ErrorCode.EMERGENCY_STOP)
     client.executor.create_task(rig.button.publish, Bool(data=False))
-    wait_for(lambda: not rig.states[-1].emergency_stop_pressed and rig.states[-1].at_rest, 20.0)
+    wait_for(lambda: not rig.states[-1].emergency_stop_pressed and rig.states[-1].at_rest, 60.0)
     assert rig.call(names.RESET).success
     rig.until(SafetyState.PROTECTIVE_STOP)
     assert rig.call(names.RECOVER).success
@@ -232,7 +232,7 @@ def test_the_simulated_hardware_latches_no_stop_of_its_own(rig: Rig) -> None:
     """The hardware follows a jump of the command. A stop of its own could not be ended, and later goals would fail."""
     client = rig.client
     jolts = client.node.create_publisher(JointTrajectory, COMMANDS, LATEST)
-    wait_for(lambda: jolts.get_subscription_count() > 1, 20.0)  # the hardware and this test
+    wait_for(lambda: jolts.get_subscription_count() > 1, 60.0)  # the hardware and this test
     begin = client.joints()["fr3_joint1"]
     client.executor.create_task(jolts.publish, jolt(client, 0.05, 0.06))
     wait_for(

@@ -55,7 +55,7 @@ def test_the_state_is_shown_with_the_limits_in_force() -> None:
 @pytest.mark.parametrize("words", [["stop"], ["safety", "stop"]], ids=" ".join)
 def test_a_stop_ends_a_motion_and_is_left_by_reset_and_recover(client: Client, words: list[str]) -> None:
     handle = client.send(client.arm, client.motion(2.0, 60.0))
-    wait_for(lambda: client.speed() > 0.01, 20.0)
+    wait_for(lambda: client.speed() > 0.01, 60.0)
     code, out, err = handiwork(*words)
     assert (code, err) == (DONE, "")
     assert out.startswith("emergency stop: requested by a service call")

@@ -29,7 +29,7 @@ from support.nodes.ros_stage import wait_for
 
 from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
-REST_S = 20.0
+REST_S = 60.0
 """The longest time until an arm is at rest, s of steady time; the machine may be busy."""
 
 
@@ -46,8 +46,8 @@ class Operator:
             name: node.create_client(SetSpeedScale if name == names.SET_SPEED_SCALE else Trigger, name)
             for name in (names.EMERGENCY_STOP, names.RESET, names.RECOVER, names.SET_SPEED_SCALE)
         }
-        wait_for(lambda: all(service.service_is_ready() for service in self.services.values()), 20.0)
-        wait_for(lambda: self.button.get_subscription_count() >= 1 and bool(self.states), 20.0)
+        wait_for(lambda: all(service.service_is_ready() for service in self.services.values()), 60.0)
+        wait_for(lambda: self.button.get_subscription_count() >= 1 and bool(self.states), 60.0)
 
     @property
     def state(self) -> Any:

@@ -60,12 +60,12 @@ def test_an_arm_without_a_wrench_is_named_and_does_not_move() -> None:
             assert refused.error_code == ErrorCode.PROTECTIVE_STOP
             assert refused.error_string.startswith(f"not moved: {text}")
             sends_wrench.set()
-            wait_for(lambda: diagnosis(node).level is Level.OK, 20.0)
+            wait_for(lambda: diagnosis(node).level is Level.OK, 60.0)
             assert result_of(client).error_code == ErrorCode.SUCCESSFUL
         finally:
             ended = threading.Event()
             on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(10.0)
+            assert ended.wait(60.0)
             node.end_shutdown()
 
 
@@ -83,10 +83,10 @@ def result_of(client: ActionClient) -> FollowJointTrajectory.Result:
     )
     goal.trajectory.points = [point]
     sent = client.send_goal_async(goal)
-    wait_for(sent.done, 20.0)
+    wait_for(sent.done, 60.0)
     handle = sent.result()
     if not handle.accepted:
         pytest.fail("the goal was not accepted")
     done = handle.get_result_async()
-    wait_for(done.done, 20.0)
+    wait_for(done.done, 60.0)
     return done.result().result

@@ -89,7 +89,7 @@ class Client:
                 self.newest.pop(topic)
                 wait_for(lambda topic=topic: topic in self.newest)
 
-    def answer(self, call: Any, timeout_s: float = 20.0) -> Any:
+    def answer(self, call: Any, timeout_s: float = 60.0) -> Any:
         """Return the value of the future that ``call`` makes on the executor's thread."""
         done, values = threading.Event(), []
 
@@ -149,7 +149,7 @@ def simulation() -> Iterator[Client]:
         finally:
             ended = threading.Event()
             on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(10.0)
+            assert ended.wait(60.0)
             node.end_shutdown()
 
 

@@ -82,7 +82,7 @@ class Client:
             call().add_done_callback(lambda future: (values.append(future.result()), done.set()))
 
         self.executor.create_task(start)
-        assert done.wait(20.0), "no answer in time"
+        assert done.wait(60.0), "no answer in time"
         return values[0]
 
     def ask(self, name: str, **fields: Any) -> Any:
@@ -120,7 +120,7 @@ def serving() -> Iterator[Client]:
         finally:
             ended = threading.Event()
             on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(10.0)
+            assert ended.wait(60.0)
             node.end_shutdown()
 
 

@@ -82,7 +82,7 @@ def put_before_cup(node: SimBridge, gap_m: float) -> None:
     turn = Rotation.from_matrix(tip.rotation.matrix() @ np.diag([1.0, -1.0, -1.0]))
     pose = Pose.of(tip.apply(np.array([0.0, 0.0, 0.04 + gap_m])), turn)
     loop = node._running()
-    loop.submit(lambda: loop.simulation.world.set_object_pose("parcel", pose)).result(10.0)
+    loop.submit(lambda: loop.simulation.world.set_object_pose("parcel", pose)).result(60.0)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def driven() -> Iterator[tuple[Valve, User]]:
         given = [Parameter("robot_dir", value=str(FOLDER))]
         driver, valve = SuctionDriver(context=on.context, parameter_overrides=given), Valve(on)
         on.add(driver)
-        wait_for(lambda: driver.is_active, 20.0)
+        wait_for(lambda: driver.is_active, 60.0)
         user = User(on, sim_time=False)
         wait_for(lambda: user.state().stamp_s > 0.0)
         yield valve, user
@@ -238,6 +238,6 @@ def test_the_driver_of_a_robot_without_a_cup_stands_by() -> None:
         given = [Parameter("robot_dir", value=str(ROBOTS / "fr3"))]
         driver = SuctionDriver(context=on.context, parameter_overrides=given)
         on.add(driver)
-        wait_for(lambda: driver.is_active, 20.0)
+        wait_for(lambda: driver.is_active, 60.0)
         served = {name for name, _ in driver.get_service_names_and_types_by_node("suction_driver", "/")}
         assert not any("set_suction" in name for name in served)

@@ -174,7 +174,7 @@ def test_a_service_that_never_answers_is_asked_a_bounded_number_of_times(
 def test_a_decider_does_not_act_on_what_two_publish(deciding: tuple[Cell, DeciderNode], topic: str) -> None:
     cell, decider = deciding
     with second_publisher(topic):
-        wait_for(lambda: "/second_publisher (GID " in decider.status_text, 20.0)
+        wait_for(lambda: "/second_publisher (GID " in decider.status_text, 60.0)
         assert topic in decider.status_text and "/fake_cell (GID " in decider.status_text
         cell.pictures.clear()
         wait_for(lambda: any("/second_publisher" in one for one in cell.pictures))

@@ -261,7 +261,7 @@ def test_the_end_of_the_process_finalizes(bench: Bench) -> None:
     assert bench.change(ACTIVATE)
     done = threading.Event()
     bench.made.executor.create_task(lambda: (bench.machine.begin_shutdown(), done.set()))
-    assert done.wait(10.0)
+    assert done.wait(60.0)
     bench.machine.end_shutdown()
     assert bench.machine.state == "finalized"
     assert bench.machine.calls == ["load", "start", "stop", "close"]

@@ -27,7 +27,7 @@ from support.paths import ROBOTS
 from tf2_msgs.msg import TFMessage
 
 FR3 = ROBOTS / "fr3"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def wrong_message(draw: st.DrawFn, action: Any, **good: str) -> Any:
 
 def refused(stack: Stack, goal: Any) -> None:
     """Check for a named error about ``t_eps``, without any request to a controller."""
-    outcome = stack.client.send(goal).result(20.0).outcome
+    outcome = stack.client.send(goal).result(60.0).outcome
     assert Code.BAD_GOAL <= outcome.code <= Code.CONTRADICTION, outcome
     assert outcome.field_name, outcome
     assert "t_eps" in outcome.message, (goal, outcome)
@@ -158,7 +158,7 @@ BLOCKING = [
 def test_no_answer_tells_which_files_exist(stack: Stack, goals: list[Any]) -> None:
     said = set()
     for goal, name in zip(goals, BLOCKING, strict=True):
-        outcome = stack.client.send(goal).result(20.0).outcome
+        outcome = stack.client.send(goal).result(60.0).outcome
         assert outcome.code is Code.BAD_GOAL, outcome
         said.add(outcome.message.replace(repr(name[:200]), "NAME"))
     assert len(said) == 1, said
@@ -190,7 +190,7 @@ def test_no_text_silences_the_server(stack: Stack, name: str) -> None:
             client.send(RunSkill.Goal(skill="pick", parameters=text)),
             client.send_task(RunTask.Goal(task=text)),
         ):
-            ended = run.result(20.0)
+            ended = run.result(60.0)
             assert ended.outcome.code is Code.BAD_GOAL, ended.outcome
             assert len(ended.outcome.message) < 20_000
         assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
@@ -203,7 +203,7 @@ def test_no_text_silences_the_server(stack: Stack, name: str) -> None:
 
 def test_too_many_poses_are_refused(stack: Stack) -> None:
     goal = Pick.Goal(object="cube", grasp_poses=[stamped("world", 0.1)] * 1_001)
-    outcome = stack.client.send(goal).result(20.0).outcome
+    outcome = stack.client.send(goal).result(60.0).outcome
     assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "grasp_poses")
     assert "grasp_poses has 1001 entries; at most 1000 are taken" in outcome.message
 

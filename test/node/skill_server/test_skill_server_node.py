@@ -62,7 +62,7 @@ BAD = [
 
 @pytest.mark.parametrize(("goal", "code", "field"), BAD, ids=[f"{c.name}-{f}" for _, c, f in BAD])
 def test_a_bad_goal_names_its_field_and_nothing_moves(stack, goal, code, field):
-    report = stack.client.send(goal).result(20.0)
+    report = stack.client.send(goal).result(60.0)
     assert (report.outcome.code, report.outcome.field_name) == (code, field), report.outcome.message
     assert report.outcome.message and stack.world.asked == 0
 
@@ -95,13 +95,13 @@ BAD_RUNS = [
 
 @pytest.mark.parametrize(("goal", "code", "field"), BAD_RUNS, ids=[f"{c.name}-{f}" for _, c, f in BAD_RUNS])
 def test_a_bad_run_skill_names_its_field_and_nothing_moves(stack, goal, code, field):
-    report = stack.client.send(goal).result(20.0)
+    report = stack.client.send(goal).result(60.0)
     assert (report.outcome.code, report.outcome.field_name) == (code, field), report.outcome.message
     assert report.outcome.message and stack.world.asked == 0
 
 
 def test_all_faults_of_parameters_are_reported_at_once(stack):
-    message = stack.client.send(RunSkill.Goal(skill="pick", parameters=UNKNOWN_KEYS)).result(20.0).message
+    message = stack.client.send(RunSkill.Goal(skill="pick", parameters=UNKNOWN_KEYS)).result(60.0).message
     for part in (
         "objct: unknown key; did you mean 'object'?",
         "object: missing",
@@ -120,7 +120,7 @@ def test_the_result_says_where_the_robot_is(stack):
 @pytest.mark.parametrize("frame", ["cube", f"{ROBOT.name}/{ARM.ee_link}", "world"])
 def test_frames_of_objects_and_links_are_known(stack, frame):
     bad_later = Pick.Goal(object="cube", grasp_poses=[at(frame), at("moon")])
-    report = stack.client.send(bad_later).result(20.0)
+    report = stack.client.send(bad_later).result(60.0)
     assert report.outcome.field_name == "grasp_poses[1].header.frame_id"
 
 

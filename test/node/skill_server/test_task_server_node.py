@@ -107,7 +107,7 @@ def test_malformed_goals_leave_a_living_server_and_an_arm_at_rest(stack, seed):
         text = noise(chance) + "]"
         goal = RunSkill.Goal(skill=chance.choice(["pick", "place", noise(chance)]), parameters=text)
         for run in (client.send(goal), client.send_task(RunTask.Goal(task=text))):
-            outcome = run.result(20.0).outcome
+            outcome = run.result(60.0).outcome
             assert outcome.code not in (Code.OK, Code.INTERNAL, Code.UNRESPONSIVE), (text, outcome)
             assert outcome.message
     assert stack.world.asked == 0

@@ -141,14 +141,14 @@ def bare():
 def stack(bare):
     """Yield an active stack, after it was seen to refuse goals while there was no world."""
     until(lambda: "joint_states" in getattr(bare.client.signs.sign("skill_server"), "message", ""))
-    early = bare.client.pick("cube", timeout_s=20.0)
+    early = bare.client.pick("cube", timeout_s=60.0)
     assert early.outcome.code is Code.NOT_ACTIVE and "joint_states" in early.outcome.message
     bare.world.appear()
     assert bare.client.wait_ready(30.0)
     return bare
 
 
-def until(true, limit_s: float = 20.0) -> None:
+def until(true, limit_s: float = 60.0) -> None:
     end = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < end, "nothing happened"

@@ -60,6 +60,6 @@ def running(make: Callable[[Stage], Sequence[ManagedNode]]) -> Iterator[Backend]
         finally:
             ended = threading.Event()
             on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
-            assert ended.wait(10.0)
+            assert ended.wait(60.0)
             for node in nodes:
                 node.end_shutdown()

@@ -28,7 +28,7 @@ class Stage:
         self.executor.add_node(node)
 
 
-def wait_for(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+def wait_for(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"

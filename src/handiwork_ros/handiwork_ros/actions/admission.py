@@ -18,6 +18,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from handiwork_core.intake.silence import processor_wait_s
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -61,10 +62,18 @@ class _Worker:
 
     number: int
     work: queue.SimpleQueue[Admission | None]
+    thread_id: int = 0
 
     @property
     def name(self) -> str:
         return f"goal-check-{self.number}"
+
+    def waited_s(self) -> float:
+        """Return the time for which the check, or the calling thread, was ready to run without a processor, s.
+
+        A check also waits for a thread that has Python's lock, and the executor's is the one that takes it often.
+        """
+        return processor_wait_s(self.thread_id) + processor_wait_s(threading.get_native_id())
 
 
 class AdmissionQueue:
@@ -74,8 +83,8 @@ class AdmissionQueue:
 
     Args:
         node: Its executor calls ``done``.
-        limit_s: Longest time of one check, s of steady time. Time in which the executor did not run does not count, so
-            that a busy computer refuses no goal.
+        limit_s: Longest time of one check, s of steady time. Time in which the executor did not run, or the check
+            waited for a processor, does not count, so that a busy computer refuses no goal.
         most_abandoned: Number of abandoned checks from which on every goal is refused.
         on_change: Called with a sentence when all threads hang, and with an empty text when one has returned.
     """
@@ -94,7 +103,7 @@ class AdmissionQueue:
         self._abandoned: dict[Admission, str] = {}
         self._count = 0
         self._worker: _Worker | None = None
-        self._looked_s = self._used_s = 0.0
+        self._looked_s = self._used_s = self._waited_s = 0.0
         self._timer = node.create_timer(
             BEAT_S, guard(node, self._beat), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -177,6 +186,7 @@ class AdmissionQueue:
                 self._worker = self._started()
             self._running = self._waiting.popleft()
             self._used_s, self._looked_s = 0.0, time.monotonic()
+            self._waited_s = self._worker.waited_s()
             self._timer.reset()
             self._worker.work.put(self._running)
 
@@ -184,7 +194,9 @@ class AdmissionQueue:
         self._count += 1
         worker = _Worker(self._count, queue.SimpleQueue())
         # A daemon thread, so that a check which never returns cannot keep the process from ending.
-        threading.Thread(target=self._serve, args=(worker,), name=worker.name, daemon=True).start()
+        thread = threading.Thread(target=self._serve, args=(worker,), name=worker.name, daemon=True)
+        thread.start()
+        worker.thread_id = thread.native_id or 0
         return worker
 
     def _serve(self, worker: _Worker) -> None:
@@ -210,10 +222,14 @@ class AdmissionQueue:
         self._next()
 
     def _beat(self) -> None:
-        now_s = time.monotonic()
-        self._used_s += min(now_s - self._looked_s, 2.0 * BEAT_S)
-        self._looked_s = now_s
-        if self._running is not None and self._used_s > self._limit_s:
+        if self._worker is None or self._running is None:
+            return
+        now_s, waited_s = time.monotonic(), self._worker.waited_s()
+        passed_s = min(now_s - self._looked_s, 2.0 * BEAT_S)
+        # The kernel reports a wait when it is over, so it may be that of earlier beats too.
+        self._used_s = max(0.0, self._used_s + passed_s - (waited_s - self._waited_s))
+        self._looked_s, self._waited_s = now_s, waited_s
+        if self._used_s > self._limit_s:
             self._abandon(self._running)
 
     def _abandon(self, admission: Admission) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -62,6 +66,33 @@ def test_a_check_that_hangs_is_abandoned_and_the_next_goal_is_served(rig, hangin
     assert rig.toy.started == 0
     assert rig.run("run 1") == DONE
     assert not hanging.freed.is_set() and not rig.changes
+
+
+@pytest.fixture
+def one_core():
+    """Yield a core that six processes keep busy."""
+    core = min(os.sched_getaffinity(0))
+    text = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", text]) for _ in range(6)]
+    yield core
+    for other in others:
+        other.kill()
+        other.wait()
+
+
+def test_a_check_that_waits_for_a_processor_is_not_abandoned(rig, one_core):
+    admit = rig.toy.admit
+
+    def compute(goal):
+        os.sched_setaffinity(0, {one_core})
+        until_s = time.thread_time() + 0.3
+        while time.thread_time() < until_s:
+            pass
+        os.sched_setaffinity(0, os.sched_getaffinity(os.getpid()))
+        return admit(goal)
+
+    rig.toy.admit = compute
+    assert rig.run("run 1") == DONE
 
 
 def test_too_many_that_hang_close_the_server_until_one_returns(rig, hanging):

@@ -46,7 +46,7 @@ class Pair:
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self.spin)
         self.thread.start()
-        assert self.client.wait_for_server(10.0)
+        assert self.client.wait_for_server(60.0)
 
     def lease(self, name: str) -> ArmLease:
         def stop():

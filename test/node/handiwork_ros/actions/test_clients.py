@@ -213,13 +213,13 @@ def test_a_stop_cancels_and_waits_for_rest(bench: Bench) -> None:
     stop = threading.Event()
     wait_for(lambda: bench.world.snapshot().joints.velocity[ARM.joint_names[0]] == 0.5)
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
-    assert bench.robot.started.wait(5.0)
+    assert bench.robot.started.wait(60.0)
     stop.set()
-    assert bench.robot.cancelled.wait(5.0)
+    assert bench.robot.cancelled.wait(60.0)
     thread.join(0.3)
     assert thread.is_alive(), f"the arm still moves: {outcomes}"
     bench.robot.speed = 0.0
-    thread.join(5.0)
+    thread.join(60.0)
     assert outcomes[0].code is Code.CANCELED
     assert bench.arm.stop().ok
 
@@ -227,9 +227,9 @@ def test_a_stop_cancels_and_waits_for_rest(bench: Bench) -> None:
 def test_silence_of_the_joints_is_a_lost_robot(bench: Bench) -> None:
     bench.robot.endless = True
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
-    assert bench.robot.started.wait(5.0)
+    assert bench.robot.started.wait(60.0)
     bench.robot.silent = True
-    thread.join(10.0)
+    thread.join(60.0)
     assert outcomes[0].code is Code.ROBOT_LOST
 
 
@@ -238,22 +238,22 @@ def test_an_executor_that_was_held_up_does_not_blame_the_robot(bench: Bench) -> 
     bench.robot.endless = True
     stop = threading.Event()
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
-    assert bench.robot.started.wait(5.0)
+    assert bench.robot.started.wait(60.0)
     bench.stage.executor.create_task(threading.Event().wait, 2.0 * SILENCE_S)
     wait_for(lambda: bench.world.joint_age_s() > 1.5 * SILENCE_S)
     wait_for(lambda: bench.world.joint_age_s() < 0.5 * SILENCE_S)
     assert thread.is_alive(), outcomes
     stop.set()
-    thread.join(10.0)
+    thread.join(60.0)
     assert outcomes[0].code is Code.CANCELED
 
 
 def test_a_robot_whose_stamps_stand_still_is_lost(bench: Bench) -> None:
     bench.robot.endless = True
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
-    assert bench.robot.started.wait(5.0)
+    assert bench.robot.started.wait(60.0)
     bench.robot.stamp_s = 1.0
-    thread.join(20.0)
+    thread.join(60.0)
     assert outcomes[0].code is Code.ROBOT_LOST
     assert "repeats the stamp 1.000 s" in outcomes[0].message
     assert "joints were at rest" in outcomes[0].message
@@ -267,7 +267,7 @@ def test_a_stop_after_time_jumped_back_waits_for_the_joints(bench: Bench) -> Non
     thread.join(0.1)
     assert thread.is_alive(), "joints that were only dropped are no lost robot"
     bench.robot.silent = False
-    thread.join(5.0)
+    thread.join(60.0)
     assert outcomes[0].ok
 
 

@@ -135,7 +135,7 @@ class Rig:
         self.spinning: list[tuple[threading.Event, threading.Thread]] = []
         self.server_spin, self.client_spin = self.spin(self.executor), self.spin(self.client_executor)
         for client in self.clients.values():
-            assert client.wait_for_server(10)
+            assert client.wait_for_server(60.0)
 
     def stop_arm(self) -> Outcome:
         self.stops += 1
@@ -208,7 +208,7 @@ class Rig:
         return returned
 
 
-def until(true, limit_s: float = 15.0) -> None:
+def until(true, limit_s: float = 60.0) -> None:
     end = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < end, "nothing happened"
@@ -232,7 +232,7 @@ def lend(made: Rig):
     assert made.close()
     assert made.toy.overlaps == 0
     for thread in mine:
-        thread.join(5.0)
+        thread.join(60.0)
     left = [t.name for t in threading.enumerate() if t not in others]
     assert not left, left
     assert not any(t.is_alive() for t in mine)
@@ -543,7 +543,7 @@ def test_a_client_that_goes_away_leaves_a_usable_server(rig):
     other = rclpy.create_node("short_lived", context=rig.context)
     rig.client_executor.add_node(other)
     client = ActionClient(other, Pick, "pick")
-    assert client.wait_for_server(10)
+    assert client.wait_for_server(60.0)
     rig.wait(rig.on_client(lambda: client.send_goal_async(Pick.Goal(object="run 30"))))
     rig.client_spin()
     rig.client_executor.remove_node(other)

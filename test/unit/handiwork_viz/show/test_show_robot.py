@@ -32,7 +32,7 @@ from handiwork_viz.show.robot_picture import (
 from support.paths import ROBOTS
 
 FR3 = ROBOTS / "fr3"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ from support.cells.dual_fr3 import write_dual_fr3
 
 PAIR = BodyPair("dual_fr3/right_hand", "dual_fr3/left_hand")
 LEFT, RIGHT = "left_arm", "right_arm"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from skill_server.coordination.reservations import MotionReservations
 from skill_server.execution.run import run_skill
 from skill_server.skills.motion.home import Home
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 HOME_Q = np.array(gantry().arms["arm"].home_q)
 THERE = smooth(HOME_Q, HOME_Q + 0.05)
 HELD = Attachment("cube", "hand", Pose.identity())

@@ -18,7 +18,7 @@ from skill_server.task.task_paths import starts
 
 from .test_task_file import GOOD, read
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 LEFT = "skills[0].gantry[0].left"
 
 
