@@ -1,4 +1,7 @@
-"""A broken scene or robot file stops the start within seconds, with file, key and remedy."""
+"""A broken scene or robot file stops the start within seconds, with file, key and remedy.
+
+Each way to break a file is tried with the launch file of the one node that reads it first, and one with all nodes.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,19 @@ def replaced(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-def assert_refused(folder: Path, arguments: dict[str, str], words: tuple[str, ...]) -> None:
+ALL, SIM, ROBOT = "bringup.launch.xml", "sim.launch.xml", "robot_description.launch.xml"
+
+
+def copied_robot(folder: Path) -> Path:
+    """Copy the robot's folder and the parts that it names, and return it."""
+    for name in ("fr3", "parts"):
+        shutil.copytree(share_of("robot_description") / "robots" / name, folder / "robots" / name)
+    return folder / "robots/fr3"
+
+
+def assert_refused(folder: Path, file: str, arguments: dict[str, str], words: tuple[str, ...]) -> None:
     """Check that the launch ends by itself, not with zero, printed these words, and leaves no process."""
-    with launched(folder / "launch.log", arguments) as started:
+    with launched(folder / "launch.log", arguments, file) as started:
         assert started.exit_code(START_S) != 0
         output = started.output
     faults = [line for line in output.splitlines() if "fatal" in line.lower()]
@@ -50,8 +63,17 @@ def test_broken_scene(tmp_path: Path, old: str, new: str, words: tuple[str, ...]
     scene = tmp_path / "broken.yaml"
     shutil.copy(share_of("handiwork_bringup") / "config/scenes/tabletop.yaml", scene)
     replaced(scene, old, new)
+    arguments = {"scene_file": str(scene), "robot_dir": str(share_of("robot_description") / "robots/fr3")}
+    assert_refused(tmp_path, SIM, arguments, ("broken.yaml", *words))
+
+
+@pytest.mark.usefixtures("nothing_left_over")
+def test_a_broken_scene_ends_the_start_of_all_nodes(tmp_path: Path) -> None:
+    scene = tmp_path / "broken.yaml"
+    shutil.copy(share_of("handiwork_bringup") / "config/scenes/tabletop.yaml", scene)
+    replaced(scene, "    mass: 0.1\n", "    mas: 0.1\n")
     name = from_folder(scene.with_suffix(""), "handiwork_bringup", "config/scenes")
-    assert_refused(tmp_path, {"scene": name}, ("broken.yaml", *words))
+    assert_refused(tmp_path, ALL, {"scene": name}, ("broken.yaml", "objects.cube.mas", "mass"))
 
 
 @pytest.mark.usefixtures("nothing_left_over")
@@ -80,14 +102,19 @@ def test_broken_scene(tmp_path: Path, old: str, new: str, words: tuple[str, ...]
     ],
 )
 def test_broken_robot(tmp_path: Path, old: str, new: str, words: tuple[str, ...]) -> None:
-    robot = tmp_path / "robots/fr3"
-    for folder in ("fr3", "parts"):
-        shutil.copytree(share_of("robot_description") / "robots" / folder, tmp_path / "robots" / folder)
+    robot = copied_robot(tmp_path)
     replaced(robot / "robot.yaml", old, new)
+    assert_refused(tmp_path, ROBOT, {"robot_dir": str(robot)}, ("robot.yaml", *words))
+
+
+@pytest.mark.usefixtures("nothing_left_over")
+def test_a_broken_robot_ends_the_start_of_all_nodes(tmp_path: Path) -> None:
+    robot = copied_robot(tmp_path)
+    replaced(robot / "robot.yaml", "    base_link: fr3_link0\n", "")
     name = from_folder(robot, "robot_description", "robots")
-    assert_refused(tmp_path, {"robot": name}, ("robot.yaml", *words))
+    assert_refused(tmp_path, ALL, {"robot": name}, ("robot.yaml", "arms.fr3_arm.base_link", "missing"))
 
 
 @pytest.mark.usefixtures("nothing_left_over")
 def test_scene_that_is_not_there(tmp_path: Path) -> None:
-    assert_refused(tmp_path, {"scene": "tabeltop"}, ("tabeltop.yaml", "check the path"))
+    assert_refused(tmp_path, ALL, {"scene": "tabeltop"}, ("tabeltop.yaml", "check the path"))
