@@ -27,9 +27,9 @@ def test_the_step_with_a_barrier_is_right(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_the_reference_names_every_key_and_code() -> None:
-    from skill_server.task.reading.blocks import WORDS
+    from skill_server.task.reading.blocks import CONTROL_KEYS
     from skill_server.task.reading.read import KEYS
 
     page = (ROOT / "docs/reference/task-files.md").read_text(encoding="utf-8")
-    for word in (*WORDS, *KEYS, "LOOP_BOUND", "CONDITION_FALSE", "CONDITION_UNKNOWN"):
+    for word in (*CONTROL_KEYS, *KEYS, "LOOP_BOUND", "CONDITION_FALSE", "CONDITION_UNKNOWN"):
         assert f"`{word}" in page, word

@@ -141,34 +141,37 @@ class _Search:
     parts: int
     step_depth: int = 0
 
-    def within(self, node: Node, said: str, rest: TaskPath) -> tuple[object, ...]:
+    def within(self, node: Node, walked: str, rest: TaskPath) -> tuple[object, ...]:
         if not rest:
             return ()
         word = rest[0]
         match node:
             case TaskStep():
                 self.step_depth = self.parts - len(rest)
-                return self._block(self._list_of(node, said), said, rest)
+                return self._block(self._list_of(node, walked), walked, rest)
             case Repeat() | Retry():
                 turns = [f"[{k + 1}]" for k in range(node.times)]
-                number = turns.index(self._known(word, turns, said, f"[1] to [{node.times}]"))
-                return (number, *self._block(node.body, f"{said}{word}", rest[1:]))
+                number = turns.index(self._known(word, turns, walked, f"[1] to [{node.times}]"))
+                return (number, *self._block(node.body, f"{walked}{word}", rest[1:]))
             case ForEach():
-                return (self._object(node, word, said), *self._block(node.body, f"{said}{word}", rest[1:]))
+                return (
+                    self._object(node, word, walked),
+                    *self._block(node.body, f"{walked}{word}", rest[1:]),
+                )
             case If():
                 names = ["then", *(["else"] if node.otherwise else [])]
-                chosen = self._known(word, names, said, " or ".join(names))
+                chosen = self._known(word, names, walked, " or ".join(names))
                 block = node.then if chosen == "then" else node.otherwise
-                return (names.index(chosen), *self._block(block, f"{said}.{word}", rest[1:]))
+                return (names.index(chosen), *self._block(block, f"{walked}.{word}", rest[1:]))
             case Try():
                 names = [f"try{i + 1}" for i in range(len(node.alternatives))]
-                i = names.index(self._known(word, names, said, f"try1 to try{len(names)}"))
-                return (i, *self._block(node.alternatives[i], f"{said}.{word}", rest[1:]))
+                i = names.index(self._known(word, names, walked, f"try1 to try{len(names)}"))
+                return (i, *self._block(node.alternatives[i], f"{walked}.{word}", rest[1:]))
         raise ValueError(
-            f"{said} has no parts, and {joined((said, *rest))[:LONGEST]} names one; write {said}"
+            f"{walked} has no parts, and {joined((walked, *rest))[:LONGEST]} names one; write {walked}"
         )
 
-    def _block(self, block: Block, said: str, rest: TaskPath) -> tuple[object, ...]:
+    def _block(self, block: Block, walked: str, rest: TaskPath) -> tuple[object, ...]:
         if not rest:
             return ()
         count, in_list = len(block), bool(self.step_depth)
@@ -176,37 +179,41 @@ class _Search:
         more = in_list and len(rest) == 1
         numbers = [str(n + 1) for n in range(count + more)]
         if rest[0] not in numbers:
-            what = f"skill {rest[0]!r} is not in step {said} of arm {self.arm!r}" if in_list else ""
+            what = f"skill {rest[0]!r} is not in step {walked} of arm {self.arm!r}" if in_list else ""
             done = f", or {count + 1} where all of them are done" if in_list else ""
-            text = what or f"{rest[0]!r} is no item of {said}"
+            text = what or f"{rest[0]!r} is no item of {walked}"
             raise ValueError(f"{text}; write a number from 1 to {count}{done}")
         number = int(rest[0])
-        inner = () if number > count else self.within(block[number - 1], f"{said}.{number}", rest[1:])
+        inner = () if number > count else self.within(block[number - 1], f"{walked}.{number}", rest[1:])
         return (number - 1, *inner)
 
-    def _list_of(self, step: TaskStep, said: str) -> Block:
+    def _list_of(self, step: TaskStep, walked: str) -> Block:
         if self.arm is None:
             if len(step.arms) > 1:
                 example = next(iter(step.arms))
-                raise ValueError(f"step {said} has arms {list(step.arms)}; write {example}={said}.<skill>")
+                raise ValueError(
+                    f"step {walked} has arms {list(step.arms)}; write {example}={walked}.<skill>"
+                )
             self.arm = next(iter(step.arms))
         if self.arm not in step.arms:
-            raise ValueError(f"arm {self.arm!r} has no skill in step {said}; name a step in which it has one")
+            raise ValueError(
+                f"arm {self.arm!r} has no skill in step {walked}; name a step in which it has one"
+            )
         return step.arms[self.arm]
 
-    def _object(self, node: ForEach, word: str, said: str) -> object:
+    def _object(self, node: ForEach, word: str, walked: str) -> object:
         name = word[1:-1]
         if not word.startswith("[") or not name:
-            text = f"{said} is for_each, whose ${node.variable} is not known from {word!r}"
-            raise ValueError(f"{text}; write {said}[<object>]")
+            text = f"{walked} is for_each, whose ${node.variable} is not known from {word!r}"
+            raise ValueError(f"{text}; write {walked}[<object>]")
         if node.among and name not in node.among:
-            raise ValueError(f"{said}: {name[:LONGEST]!r} is not in among; {nearest(name, node.among)}")
+            raise ValueError(f"{walked}: {name[:LONGEST]!r} is not in among; {nearest(name, node.among)}")
         return node.among.index(name) if node.among else name
 
-    def _known(self, word: str, names: list[str], said: str, hint: str) -> str:
+    def _known(self, word: str, names: list[str], walked: str, hint: str) -> str:
         if word not in names:
             raise ValueError(
-                f"{word[:LONGEST]!r} is no part of {said}, whose parts are {hint}; write one of them"
+                f"{word[:LONGEST]!r} is no part of {walked}, whose parts are {hint}; write one of them"
             )
         return word
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from skill_server.task.model import Barrier, Block
 
-Say = Callable[[str, str], None]
+from .file_format import AddMessage
 
 
-def check_barriers(arms: Mapping[str, Block], path: str, fault: Say) -> None:
+def check_barriers(arms: Mapping[str, Block], path: str, fault: AddMessage) -> None:
     """Check that no arm of a step waits at a barrier forever.
 
     Args:

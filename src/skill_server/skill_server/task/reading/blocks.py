@@ -17,7 +17,7 @@ from .entries import Reading, read_entry
 from .for_each import read_for_each
 from .variables import check_name
 
-WORDS = ("repeat", "retry", "for_each", "if", "try", "parallel", "condition", "barrier")
+CONTROL_KEYS = ("repeat", "retry", "for_each", "if", "try", "parallel", "condition", "barrier")
 """Keys of control nodes. An arm of the same name goes before."""
 
 
@@ -69,7 +69,7 @@ def _control_word(item: object, arm: ArmSpec | None, reading: Reading) -> str:
     """Return the key of a control node; empty for a step or a skill."""
     if not isinstance(item, Mapping) or (arm is not None and "name" in item):
         return ""
-    return next((key for key in item if key in WORDS and key not in reading.site.robot.arms), "")
+    return next((key for key in item if key in CONTROL_KEYS and key not in reading.site.robot.arms), "")
 
 
 def _control(
@@ -154,7 +154,7 @@ def _step(step: object, path: str, label: str, reading: Reading) -> TaskStep | N
         where = f"{path}.{str(word)[:80]}"
         arm = reading.arm(str(word))
         if arm is None:
-            known = [*reading.arm_words(), *WORDS]
+            known = [*reading.arm_words(), *CONTROL_KEYS]
             name = reading.site.robot.name
             reading.fault(where, f"is no arm of {name!r}; {nearest(str(word)[:80], known)}")
         elif arm.name in arms_:

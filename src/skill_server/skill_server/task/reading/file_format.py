@@ -7,12 +7,12 @@ from typing import Any
 
 from handiwork_core.config.dataclass_loader import shown
 
-Say = Callable[[str, str], None]
+AddMessage = Callable[[str, str], None]
 """Receives the path of a key, and a text about it."""
 FORMATS = ("handiwork", "simbox")
 
 
-def is_simbox(body: Mapping[str, Any], prefix: str, fault: Say, note: Say) -> bool:
+def is_simbox(body: Mapping[str, Any], prefix: str, fault: AddMessage, note: AddMessage) -> bool:
     """Decide whether a task is one of the SimBox format; that it is, is noted.
 
     Args:

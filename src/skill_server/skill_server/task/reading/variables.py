@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest, shown
 from handiwork_core.intake.limits import GOAL_TEXT
 
+from .file_format import AddMessage
+
 SIGN = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 NAME = re.compile(r"[A-Za-z_]\w{0,79}")
-Say = Callable[[str, str], None]
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Scope:
         """
         return Scope({**self.values, name: value}, self.used, self.literal)
 
-    def filled(self, data: object, path: str, fault: Say) -> Any:  # noqa: ANN401 - any YAML value
+    def filled(self, data: object, path: str, fault: AddMessage) -> Any:  # noqa: ANN401 - any YAML value
         """Return a value with the values of the variables in it.
 
         A text that is one variable alone becomes the value with its type; in a longer text the value is written out.
@@ -62,7 +63,7 @@ class Scope:
             return {key: self.filled(one, f"{path}.{str(key)[:80]}", fault) for key, one in data.items()}
         return data
 
-    def _text(self, text: str, path: str, fault: Say) -> object:
+    def _text(self, text: str, path: str, fault: AddMessage) -> object:
         names = [a or b for a, b in SIGN.findall(text) if a or b]
         self.used.update(names)
         unknown = [name for name in names if name not in self.values]
@@ -82,7 +83,7 @@ class Scope:
         return SIGN.sub(lambda m: words[m[1] or m[2]] if m[1] or m[2] else "$", text)
 
 
-def read_variables(data: object, path: str, fault: Say) -> dict[str, Any]:
+def read_variables(data: object, path: str, fault: AddMessage) -> dict[str, Any]:
     """Read the mapping ``variables``.
 
     Args:
@@ -106,7 +107,7 @@ def read_variables(data: object, path: str, fault: Say) -> dict[str, Any]:
     return found
 
 
-def check_name(name: object, path: str, fault: Say) -> bool:
+def check_name(name: object, path: str, fault: AddMessage) -> bool:
     """Return True for a text that can name a variable or a barrier; report another one.
 
     Args:
