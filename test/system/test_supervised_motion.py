@@ -12,7 +12,8 @@ from handiwork_msgs.srv import SetObjectPose, UpdateScene
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
-from handiwork_ros.clients.skill_client import GoalHandle, SkillReport, skill_goal
+from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
+from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.conversions import pose_to_msg, world_object_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity

@@ -17,7 +17,7 @@ from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.task_report import EntryState, TaskFeedback
-from handiwork_ros.clients.skill_client import skill_goal
+from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.cells.dual_fr3 import write_dual_fr3
 from support.paths import ROOT

@@ -13,7 +13,7 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.protocol import RunParams
-from skill_server.params.retry_policy import Attempt, Change, RetryRule, retry_policy_of
+from skill_server.params.retry_policy import Attempt, Change, RetryPolicy, RetryRule, retry_policy_of
 from skill_server.state import gripper_state
 
 from .command_executor import CommandExecutor
@@ -35,8 +35,11 @@ class AttemptLoop:
         state: State of the command list that was executed last; made by ``run``.
     """
 
-    def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
+    def __init__(
+        self, skill: Skill[P], params: P, context: Context, log: StageLog, policy: RetryPolicy | None = None
+    ) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
+        self._policy = retry_policy_of(params) if policy is None else policy
         self.world_version = 0
         self.state: ExecutionState
         self._carried = ""  # the object that is, or was, in the hand
@@ -59,14 +62,13 @@ class AttemptLoop:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
-        policy = retry_policy_of(self._params)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
         while True:
             attempt = self._attempt()
             if attempt.outcome.ok:
                 return attempt.outcome
-            rule = policy.rule_for(attempt)
+            rule = self._policy.rule_for(attempt)
             if rule is None or not self._prepares(rule, attempt.outcome):
                 return attempt.outcome
 
