@@ -39,7 +39,7 @@ class AttemptLoop:
         self, skill: Skill[P], params: P, context: Context, log: StageLog, policy: RetryPolicy | None = None
     ) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
-        self._policy = retry_policy_of(params) if policy is None else policy
+        self._policy = policy
         self.world_version = 0
         self.state: ExecutionState
         self._carried = ""  # the object that is, or was, in the hand
@@ -62,13 +62,14 @@ class AttemptLoop:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
+        policy = self._policy or retry_policy_of(self._params)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
         while True:
             attempt = self._attempt()
             if attempt.outcome.ok:
                 return attempt.outcome
-            rule = self._policy.rule_for(attempt)
+            rule = policy.rule_for(attempt)
             if rule is None or not self._prepares(rule, attempt.outcome):
                 return attempt.outcome
 

@@ -6,17 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
+import numpy as np
+
 from handiwork_core.contracts.commands import (
     AttachObject,
     AwaitObject,
     Command,
     CommandFunction,
     DriveBase,
-    ExpectJoint,
     OpenGripper,
 )
 from handiwork_core.contracts.planning import OtherArm
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
@@ -31,10 +33,11 @@ from .skill_plan import PlannedMotion, SkillPlan, WorldBefore
 P = TypeVar("P", bound=RunParams)
 UNFORESEEN = {
     AwaitObject: "waits for an object that moves",
-    ExpectJoint: "measures how far a part has followed the hand",
     DriveBase: "drives the base",
 }
-"""Functions after which nothing can be planned before they are done."""
+"""Functions behind which nothing can be planned before they are done."""
+TOOL_POSES = 32
+"""The number of poses of the EE along a motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def preview_skill(
         held=cell.held,
         refused=[],
         right_of_way=None,
-        base=None,
+        base=None if context.base is None else cell,
         supervision=replace(context.supervision, is_on=False),
         frames_used={},
     )
@@ -150,7 +153,7 @@ class Rehearsal(Skill[P]):
             for i, command in enumerate(self._commands)
         )
         motions = tuple(
-            PlannedMotion(self._commands[i].stage, motion, tuple(hand_at(context, q) for q in motion.q))
+            PlannedMotion(self._commands[i].stage, motion, _tool_path(motion, context))
             for i, motion in sorted(self._motions.items())
         )
         return SkillPlan(
@@ -185,6 +188,11 @@ class PassedOver(CommandFunction):
 
     def execute(self, context: Context, stage: str) -> None:
         """Do nothing."""
+
+
+def _tool_path(motion: Trajectory, context: Context) -> tuple[Pose, ...]:
+    rows = np.unique(np.linspace(0, len(motion.q) - 1, TOOL_POSES).round().astype(int))
+    return tuple(hand_at(context, q) for q in motion.q[rows])
 
 
 def _rehearsable(command: Command) -> Command:

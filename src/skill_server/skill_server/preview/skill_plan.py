@@ -20,7 +20,7 @@ class PlannedMotion:
     Attributes:
         stage: Stage that it belongs to.
         trajectory: The motion.
-        world_T_ee: Poses of the EE along it, from the first to the last sample.
+        world_T_ee: Some poses of the EE along it, from its beginning to its end.
     """
 
     stage: str

@@ -30,12 +30,8 @@ def compared(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Outcome:
     Returns:
         OK; else the code of the first difference, and a message with each thing, its difference, and what to do.
     """
-    found = [
-        *_of_robot(then, now, arm),
-        *_of_hand(then, now),
-        *_of_objects(then, now),
-        *_of_frames(then, now),
-    ]
+    parts = (_of_hand(then, now), _of_robot(then, now, arm), _of_objects(then, now), _of_frames(then, now))
+    found = [one for part in parts for one in part]
     if not found:
         return OK
     named = "; ".join(text for _, text in found[:MOST_NAMED])
@@ -44,6 +40,13 @@ def compared(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Outcome:
 
 
 Difference = tuple[Code, str]
+
+
+def _of_hand(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
+    for name in sorted(then.held - now.held):
+        yield Code.OBJECT_DROPPED, f"{name!r} left the hand"
+    for name in sorted(now.held - then.held):
+        yield Code.CONTRADICTION, f"{name!r} came into the hand"
 
 
 def _of_robot(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Iterator[Difference]:
@@ -60,13 +63,6 @@ def _of_robot(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Iterator[Dif
                 f"the opening of {arm.gripper.name!r} went from {before_m * 1e3:.0f} to {now_m * 1e3:.0f} mm"
             )
             yield Code.NOT_IN_PLACE, text
-
-
-def _of_hand(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
-    for name in sorted(then.held - now.held):
-        yield Code.OBJECT_DROPPED, f"{name!r} left the hand"
-    for name in sorted(now.held - then.held):
-        yield Code.CONTRADICTION, f"{name!r} came into the hand"
 
 
 def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
