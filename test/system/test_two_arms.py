@@ -141,6 +141,21 @@ def test_a_goal_names_its_arm_and_a_cancel_of_one_leaves_the_other(pair: Pair) -
     assert picked.stopped_ee is not None and picked.stopped_ee.translation_m[1] < 0.0
 
 
+def test_an_arm_is_previewed_while_the_other_works(pair: Pair) -> None:
+    slow = {"object": "right_cube", "max_velocity_scaling_factor": 0.1}
+    right = send_until(pair.client.send, skill_goal("pick", slow, "right_arm"), "approach")
+    report = pair.client.pick("left_cube", arm="left_arm", plan_only=True)
+    assert report.ok, report.outcome
+    assert report.plan is not None
+    assert (report.plan.arm, right.done) == ("left_arm", False)
+    assert {"left"} & set().union(*pair.moving()) == set()
+    right.cancel()
+    assert right.result(20.0).outcome.code is Code.CANCELED
+    picked = pair.client.execute(report.plan)
+    assert (picked.ok, picked.planning_time_s, picked.held_object) == (True, 0.0, "left_cube"), picked.outcome
+    pair.assert_apart()
+
+
 def test_an_arm_that_stands_in_the_way_and_has_nothing_to_do_is_named(pair: Pair) -> None:
     assert pair.client.run("pick", {"object": "right_cube"}, arm="right_arm").ok
     assert pair.client.run("place", RIGHT, arm="right_arm").ok
