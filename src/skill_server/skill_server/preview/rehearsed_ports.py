@@ -75,7 +75,12 @@ class RehearsedCell:
         return self._now_s
 
     def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
-        """See ``Clock``; no time passes but that of the rehearsal."""
+        """See ``Clock``; no time passes but that of the rehearsal.
+
+        Args:
+            seconds: Duration, s.
+            should_stop: Not used: it takes no time.
+        """
         self._now_s += seconds
 
     def world_T_base(self) -> Pose:
@@ -89,7 +94,12 @@ class RehearsedCell:
         return replace(self._world, stamp_s=now_s, contacts_stamp_s=now_s, joints=joints)
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm``."""
+        """Note a motion, and be at its end; see ``Arm``.
+
+        Args:
+            trajectory: The motion.
+            should_stop: Not used: it takes no time.
+        """
         self._motions.append(trajectory)
         self._now_s += trajectory.duration_s
         before = hand(self._rehearsed(), self._world)
@@ -103,7 +113,12 @@ class RehearsedCell:
         return OK
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper``; a closing hand stops at ``grasped``, and an opening one leaves what it holds where it is."""
+        """See ``Gripper``; a closing hand stops at ``grasped``, and an opening one leaves what it holds where it is.
+
+        Args:
+            width_m: Opening between the pads, m.
+            should_stop: Not used: it takes no time.
+        """
         gripper = self._context.arm_spec.gripper
         assert gripper is not None
         closes = width_m <= gripper.min_width_m
@@ -173,26 +188,51 @@ class RehearsedPlanner:
     others: Callable[[], tuple[OtherArm, ...]]
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``."""
+        """See ``Planner.plan``.
+
+        Args:
+            request: Request from where the rehearsal is.
+            should_stop: True ends the request.
+        """
         return self.planner.plan(
             replace(request, scene=self._foreseen(request.scene)), should_stop=should_stop
         )
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``."""
+        """See ``Planner.check_candidates``.
+
+        Args:
+            request: Request from where the rehearsal is.
+            should_stop: True ends the request.
+        """
         scenes = tuple(self._foreseen(scene) for scene in request.scenes or (SceneQuery(),))
         return self.planner.check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
 
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate``; the arm is not where the motion begins, so only the way is judged."""
+        """See ``Planner.validate``; the arm is not where the motion begins, so only the way is judged.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Motion to judge.
+            scene: Scene of the rehearsal.
+            should_stop: True ends the request.
+        """
         return self.validate_rest(arm, trajectory, scene, PathRest(0.0), should_stop=should_stop)
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate_rest``."""
+        """See ``Planner.validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Motion to judge.
+            scene: Scene of the rehearsal.
+            rest: Part of the motion.
+            should_stop: True ends the request.
+        """
         foreseen = self._foreseen(scene)
         return self.planner.validate_rest(arm, trajectory, foreseen, rest, should_stop=should_stop)
 

@@ -76,7 +76,11 @@ class Previews:
         return ArmRequest((plan.arm,), lambda token, report: runs.execute(plan, token, report))
 
     def arm_of(self, plan_id: str) -> str:
-        """Return the name of the arm of a plan; empty for a plan that is not known."""
+        """Return the name of the arm of a plan; empty for a plan that is not known.
+
+        Args:
+            plan_id: Key of the plan.
+        """
         try:
             return self.store.find(plan_id).arm
         except NoSuchPlan:
