@@ -156,6 +156,15 @@ def test_a_place_is_refused_once_the_object_has_left_the_hand(bench: Bench) -> N
     assert "'cube' left the hand" in ended.outcome.message
 
 
+def test_what_the_hand_holds_by_measurement_alone_is_no_difference(bench: Bench) -> None:
+    assert run_skill(Pick(), PickParams(object="cube"), bench.context).outcome.ok
+    bench.context.held.clear()
+    plan = bench.plan(Place(), PlaceParams(container="bin"))
+    bench.context.held.clear()
+    ended = bench.execute(plan)
+    assert ended.outcome.ok, ended
+
+
 def test_a_motion_that_is_not_begun_in_its_place_is_not_replaced(bench: Bench) -> None:
     plan = bench.plan(Pick(), PickParams(object="cube"))
     follow = bench.cell.follow

@@ -16,7 +16,6 @@ from skill_server.motions.arm_motions import held
 from skill_server.params.protocol import RunParams
 from skill_server.params.retry_policy import ONE_ATTEMPT
 from skill_server.state.frame_lookup import forget_frames, frame_used
-from skill_server.state.held_object import held_name
 
 from .rehearsal import world_before
 from .skill_plan import SkillPlan
@@ -62,8 +61,6 @@ class PreviewedSkill(Skill[P]):
             StepFailed: The world is not the one that the plan was made in; names each difference.
         """
         world, then = context.world.snapshot(), self.plan.before
-        if held_name(context, world) and not context.held:
-            held(context, world)
         forget_frames(context)
         for name in then.frames:
             frame_used(name, "", context, world)
@@ -71,6 +68,8 @@ class PreviewedSkill(Skill[P]):
         found = compared(then, now, context.arm_spec)
         if not found.ok:
             raise StepFailed(found)
+        if then.held:
+            held(context, world)  # records it where no goal has yet
         return self.plan.commands
 
     def is_subtask_done(self, params: P, command: Command, world: World, context: Context) -> Outcome:

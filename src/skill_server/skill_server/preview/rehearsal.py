@@ -26,6 +26,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
+from skill_server.state.held_object import held_name
 
 from .rehearsed_ports import RehearsedCell, RehearsedPlanner, no_others
 from .skill_plan import PlannedMotion, SkillPlan, WorldBefore
@@ -176,8 +177,9 @@ def world_before(world: World, params: RunParams, context: Context) -> WorldBefo
         context: Context of the run, with what the hand holds, and the frames that the goal names.
     """
     unwatched = no_obstacles(params.ignore_substring, context, world) - frozenset(params.targets)
+    held = frozenset(name for name in (held_name(context, world),) if name)
     base, frames = context.world.world_T_base(), dict(context.frames_used)
-    return WorldBefore(world, base, frozenset(context.held), frames, unwatched)
+    return WorldBefore(world, base, held, frames, unwatched)
 
 
 @dataclass(frozen=True, slots=True)
