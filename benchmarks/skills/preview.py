@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,8 @@ COLORS = ((0.12, 0.47, 0.71), (0.95, 0.45, 0.05), (0.17, 0.63, 0.17))
 HANDS = (0.72, 0.84, 0.95)
 GAP_M = 0.006
 BEAD_M = 0.004
+ARRIVED_S = 0.5
+"""Time until the skill server has received the joints of a reset world, s."""
 
 
 def beads(points: Array, radius_m: float, color: tuple[float, float, float]) -> BodyTriangles:
@@ -126,6 +129,7 @@ def reset(stack: Stack, seed: int) -> None:
     answer = stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
     if answer.outcome.code != answer.outcome.OK:
         raise RuntimeError(answer.outcome.message)
+    threading.Event().wait(ARRIVED_S)
 
 
 def good(report: SkillReport) -> SkillReport:
