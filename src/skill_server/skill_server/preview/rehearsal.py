@@ -37,7 +37,7 @@ UNFORESEEN = {
     DriveBase: "drives the base",
 }
 """Functions behind which nothing can be planned before they are done."""
-TOOL_POSES = 32
+TOOL_POSES = 20
 """The number of poses of the EE along a motion."""
 
 
