@@ -163,7 +163,7 @@ def go(stack: Stack, place: list[float], speed: float) -> GoalHandle[SkillReport
         place: The place in the world, (3,), m.
         speed: Share of the velocity limits.
     """
-    from handiwork_ros.clients.skill_client import skill_goal
+    from handiwork_ros.clients.skill_goals import skill_goal
 
     return stack.client.send(
         skill_goal("goto_pose", {"position": place, "max_velocity_scaling_factor": speed})

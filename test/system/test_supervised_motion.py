@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from handiwork_msgs.srv import SetObjectPose, UpdateScene
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
-from handiwork_ros.clients.skill_client import GoalHandle, SkillReport, skill_goal
+from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
+from handiwork_ros.clients.skill_goals import plan_goal, skill_goal
 from handiwork_ros.conversions import pose_to_msg, world_object_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
@@ -61,9 +62,15 @@ class Scene:
 
     def under_way(self, place: list[float], turned_rad: float) -> GoalHandle[SkillReport]:
         """Send a motion, and return when the first joint has turned by an angle."""
+        return self.turned(lambda: self.go(place, SLOW), turned_rad)
+
+    def turned(
+        self, send: Callable[[], GoalHandle[SkillReport]], turned_rad: float
+    ) -> GoalHandle[SkillReport]:
+        """Send a goal, and return when the first joint has turned by an angle."""
         joints = self.rig.joints
         begun = joints.next().positions[0]
-        run = self.go(place, SLOW)
+        run = send()
         wait_for("the arm on its way", lambda: run.done or joints.newest.positions[0] - begun > turned_rad)
         assert not run.done, run.result(1.0).outcome
         return run
@@ -116,6 +123,19 @@ def test_a_wall_put_across_the_way_is_never_touched(scene: Scene) -> None:
     assert stops(scene.rig) >= 1
     if not report.ok:
         assert report.outcome.blocking is not None and "wall" in report.outcome.blocking
+
+
+def test_a_previewed_motion_that_gets_blocked_is_not_replaced(scene: Scene) -> None:
+    parameters = {"position": LEFT, "max_velocity_scaling_factor": SLOW}
+    plan = scene.rig.client.run("goto_pose", parameters, plan_only=True).plan
+    assert plan is not None
+    run = scene.turned(lambda: scene.rig.client.send(plan_goal(plan)), EARLY_RAD)
+    scene.put("wall", WALL, 0.45, 0.06, 0.25)
+    report = run.result(120.0)
+    scene.rig.joints.assert_rests()
+    scene.assert_untouched("wall")
+    assert report.outcome.code is Code.PATH_BLOCKED, report.outcome
+    assert (report.planning_time_s, stops(scene.rig)) == (0.0, 1)
 
 
 def test_a_goal_that_gets_blocked_on_the_way_names_what_blocks_it(scene: Scene) -> None:

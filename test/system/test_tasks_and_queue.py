@@ -16,7 +16,7 @@ from handiwork_msgs.action import Place, RunTask
 from handiwork_cli.cli import main
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
-from handiwork_ros.clients.skill_client import skill_goal
+from handiwork_ros.clients.skill_goals import skill_goal
 from skill_server.task.reading.robot_files import with_robot_files
 from support.paths import DATA, ROOT
 from support.stack.rig import SLOW, Rig, wait_for

@@ -17,7 +17,7 @@ from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.task_report import EntryState, TaskFeedback
-from handiwork_ros.clients.skill_client import skill_goal
+from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.cells.dual_fr3 import write_dual_fr3
 from support.paths import ROOT
@@ -139,6 +139,21 @@ def test_a_goal_names_its_arm_and_a_cancel_of_one_leaves_the_other(pair: Pair) -
     picked = right.result(60.0)
     assert picked.ok and picked.held_object == "right_cube", picked.outcome
     assert picked.stopped_ee is not None and picked.stopped_ee.translation_m[1] < 0.0
+
+
+def test_an_arm_is_previewed_while_the_other_works(pair: Pair) -> None:
+    slow = {"object": "right_cube", "max_velocity_scaling_factor": 0.1}
+    right = send_until(pair.client.send, skill_goal("pick", slow, "right_arm"), "approach")
+    report = pair.client.pick("left_cube", arm="left_arm", plan_only=True)
+    assert report.ok, report.outcome
+    assert report.plan is not None
+    assert (report.plan.arm, right.done) == ("left_arm", False)
+    assert {"left"} & set().union(*pair.moving()) == set()
+    right.cancel()
+    assert right.result(20.0).outcome.code is Code.CANCELED
+    picked = pair.client.execute(report.plan)
+    assert (picked.ok, picked.planning_time_s, picked.held_object) == (True, 0.0, "left_cube"), picked.outcome
+    pair.assert_apart()
 
 
 def test_an_arm_that_stands_in_the_way_and_has_nothing_to_do_is_named(pair: Pair) -> None:

@@ -84,6 +84,8 @@ from handiwork_planning.grasp_planning import GraspRequest as GraspRequest
 from handiwork_planning.grasp_planning import plan_grasp as plan_grasp
 from handiwork_planning.process_pool import PlanPool as PlanPool
 from handiwork_planning.process_pool import plan_many as plan_many
+from handiwork_ros.actions.skill_report import PlannedStage as PlannedStage
+from handiwork_ros.actions.skill_report import SkillPreview as SkillPreview
 from handiwork_ros.actions.skill_report import SkillReport as SkillReport
 from handiwork_ros.actions.skill_report import Stage as Stage
 from handiwork_ros.actions.task_report import TaskFeedback as TaskFeedback
@@ -91,7 +93,7 @@ from handiwork_ros.actions.task_report import TaskReport as TaskReport
 from handiwork_ros.clients.async_skill_client import AsyncSkillClient as AsyncSkillClient
 from handiwork_ros.clients.goal_handle import GoalHandle as GoalHandle
 from handiwork_ros.clients.skill_client import SkillClient as SkillClient
-from handiwork_ros.clients.skill_client import skill_goal as skill_goal
+from handiwork_ros.clients.skill_goals import skill_goal as skill_goal
 from planner_node.engines.curobo_batch import CuroboPool as CuroboPool
 from planner_node.engines.curobo_together import CuroboTogether as CuroboTogether
 from robot_description.formats.curobo_config import curobo_config as curobo_config

@@ -22,6 +22,7 @@ COMMANDS = {
     "inspect.watch": ("watch", "unwatch", "watch-task"),
     "goals.goal": ("pick", "place"),
     "goals.run_skill": ("run",),
+    "goals.execute": ("execute",),
     "goals.task": ("task",),
     "goals.skills": ("skills",),
     "files.new_skill": ("new-skill",),

@@ -38,6 +38,9 @@ from .params.registry import Catalog, load_catalog
 from .ros.admission import Gate
 from .ros.arm_set import arm_set
 from .ros.condition_client import MonitorClient
+from .ros.execute_plan_action import execute_plan_binding
+from .ros.preview_markers import PreviewMarkers
+from .ros.previews import PREVIEWS, Previews
 from .ros.run_skill_action import run_skill_binding
 from .ros.run_task_action import run_task_binding
 from .skills import BUILTIN
@@ -73,8 +76,9 @@ class SkillServer(ManagedNode):
         host, leases = action_host_node(self), self._arms.leases
         self._admission = self._admission_queue()
         first = next(iter(leases.values()))
+        holds = {**leases, PREVIEWS: self._arms.previews}
         self._servers = [
-            SkillActionServer(first, binding, self._admission, node=host, policy=policy, arms=leases)
+            SkillActionServer(first, binding, self._admission, node=host, policy=policy, arms=holds)
             for binding in self._bindings(load_catalog(BUILTIN))
         ]
 
@@ -167,12 +171,14 @@ class SkillServer(ManagedNode):
             self._safety.refusal,
             lambda: self._arms.watch.why_refused(),
             roots,
+            Previews(self._arms.runs, self._arms.leases, PreviewMarkers(self, self._robot).show),
         )
         for skill in catalog.skills.values():
             action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
             if action is not None:
                 yield gate.typed_binding(skill, action)
         yield run_skill_binding(gate, catalog)
+        yield execute_plan_binding(gate)
         yield run_task_binding(gate, catalog, MonitorClient(self))
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from geometry_msgs.msg import PoseStamped
-from handiwork_msgs.action import Pick, Place, RunSkill
+from handiwork_msgs.action import ExecutePlan, Pick, Place, RunSkill
 from handiwork_msgs.msg import OrientationFilter
 
 from handiwork_core.model.outcome import Code
@@ -57,6 +57,10 @@ BAD = [
         Code.UNKNOWN_FRAME,
         "place_poses[0].header.frame_id",
     ),
+    (Pick.Goal(object="unicorn", plan_only=True), Code.UNKNOWN_OBJECT, "object"),
+    (ExecutePlan.Goal(), Code.BAD_GOAL, "plan_id"),
+    (ExecutePlan.Goal(plan_id="pick-" + "0" * 50_000), Code.BAD_GOAL, "plan_id"),
+    (ExecutePlan.Goal(plan_id="pick-0", when_busy="shove"), Code.BAD_GOAL, "when_busy"),
 ]
 
 
@@ -130,6 +134,12 @@ def test_without_a_planner_the_goal_ends_and_the_server_lives(stack):
     assert report.outcome.code is Code.PLANNER_LOST and report.outcome.stage == "select"
     assert stack.world.asked == 0 and seen and report.stages
     assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
+
+
+def test_without_a_planner_a_preview_ends_and_leaves_the_arm_free(stack):
+    report = stack.client.pick("cube", plan_only=True, timeout_s=30.0)
+    assert (report.outcome.code, report.plan) == (Code.PLANNER_LOST, None)
+    assert stack.world.asked == 0 and not stack.server._arms.is_busy
 
 
 def test_the_status_names_checks_that_hang_until_one_returns(stack):

@@ -81,3 +81,20 @@ def print_table(reports: Mapping[str, SkillReport]) -> None:
             f"{skill:<{wide}}{'in all':<22}{total}  {outcome.code.name} {outcome.message}".rstrip(),
             flush=True,
         )
+
+
+def print_preview(report: SkillReport) -> None:
+    """Print the motions of a preview, and how to execute it; nothing for another report.
+
+    Args:
+        report: Result of the skill.
+    """
+    plan = report.plan
+    if plan is None:
+        return
+    print(f"\n{'motion':<22}{'duration':>10}{'tool path':>13}")
+    for motion in plan.motions:
+        duration_s, length_mm = motion.trajectory.duration_s, 1e3 * motion.path_length_m
+        print(f"{motion.name:<22}{duration_s:>8.2f} s{length_mm:>10.0f} mm")
+    print(f"{'in all':<22}{plan.motion_time_s:>8.2f} s{1e3 * plan.path_length_m:>10.0f} mm")
+    print(f"within {plan.kept_for_s:.0f} s: handiwork execute {plan.plan_id}", flush=True)

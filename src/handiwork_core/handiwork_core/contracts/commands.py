@@ -186,6 +186,7 @@ class Command:
         planned: A motion to ``q`` found when the candidate was chosen; it is used if the arm is still at its start,
             and validated like any other.
         path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
+        is_fixed: True: no motion but ``planned`` is made for this command; without one the arm is there already.
     """
 
     stage: str
@@ -198,3 +199,4 @@ class Command:
     speed: float = 1.0
     planned: Trajectory | None = None
     path: tuple[Pose, ...] = ()
+    is_fixed: bool = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+
+from .thresholds import SAME_OBJECT_M, SAME_OBJECT_RAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class SupervisionSettings:
     """
 
     is_on: bool = True
-    distance_m: float = 0.005
-    angle_rad: float = math.radians(2.0)
+    distance_m: float = SAME_OBJECT_M
+    angle_rad: float = SAME_OBJECT_RAD
     period_s: float = 0.05
     answer_s: float = 0.5
     replans: int = 3

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from handiwork_msgs.msg import SkillFeedback, SkillResult
+from handiwork_msgs.msg import SkillFeedback, SkillPlan, SkillResult
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_ros.conversions import (
     code_from_msg,
     goal_outcome_from_msg,
     outcome_from_msg,
     pose_from_msg,
+    trajectory_from_msg,
 )
 
 
@@ -36,6 +38,44 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class PlannedStage:
+    """One motion of a preview.
+
+    Attributes:
+        name: Name of the stage that it belongs to.
+        trajectory: The motion.
+        path_length_m: Length of the path of the EE, m.
+    """
+
+    name: str
+    trajectory: Trajectory
+    path_length_m: float
+
+
+@dataclass(frozen=True)
+class SkillPreview:
+    """What a skill would do: the result of a goal with ``plan_only``.
+
+    Attributes:
+        plan_id: For ``SkillClient.execute``.
+        arm: Name of the arm.
+        skill: Name of the skill.
+        motions: The motions in order; a stage may have several, or none.
+        motion_time_s: Time on all trajectories, s.
+        path_length_m: Length of the path of the EE, m.
+        kept_for_s: Time for which the server keeps the plan, s of steady time.
+    """
+
+    plan_id: str
+    arm: str
+    skill: str
+    motions: tuple[PlannedStage, ...]
+    motion_time_s: float
+    path_length_m: float
+    kept_for_s: float
+
+
+@dataclass(frozen=True)
 class SkillReport:
     """The result of a skill's goal.
 
@@ -49,6 +89,7 @@ class SkillReport:
         held_object: Name of the object in the gripper; empty for none.
         seed: Seed of the run.
         world_version: Version of the world's geometry.
+        plan: What the skill would do, after a goal with ``plan_only``; else None.
     """
 
     outcome: Outcome
@@ -60,6 +101,7 @@ class SkillReport:
     held_object: str = ""
     seed: int = 0
     world_version: int = 0
+    plan: SkillPreview | None = None
 
     @property
     def ok(self) -> bool:
@@ -101,7 +143,7 @@ def report_from_msg(message: SkillResult) -> SkillReport:
         message: The result.
 
     Raises:
-        ValueError: Joints and positions differ in number, or the pose is malformed.
+        ValueError: Joints and positions differ in number, or the pose or a trajectory is malformed.
     """
     stages = (Stage(s.stage, s.duration, s.planning_time, code_from_msg(s.code)) for s in message.stages)
     joints = message.stopped_at
@@ -116,4 +158,21 @@ def report_from_msg(message: SkillResult) -> SkillReport:
         message.held_object,
         message.seed,
         message.world_version,
+        _preview_from_msg(message.plan) if message.plan.plan_id else None,
+    )
+
+
+def _preview_from_msg(plan: SkillPlan) -> SkillPreview:
+    motions = (
+        PlannedStage(m.stage, trajectory_from_msg(m.trajectory, f"plan.motions[{i}]"), m.path_length)
+        for i, m in enumerate(plan.motions)
+    )
+    return SkillPreview(
+        plan.plan_id,
+        plan.arm,
+        plan.skill,
+        tuple(motions),
+        plan.motion_time,
+        plan.path_length,
+        plan.kept_for,
     )

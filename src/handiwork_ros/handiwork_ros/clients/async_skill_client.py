@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from handiwork_msgs.action import Place, RunTask
 
-from handiwork_ros.actions.skill_report import SkillReport
+from handiwork_ros.actions.skill_report import SkillPreview, SkillReport
 from handiwork_ros.actions.task_report import TaskReport
 
 from .goal_handle import GoalHandle
-from .skill_client import OnFeedback, SkillClient, SkillGoal, pick_goal, skill_goal
+from .skill_client import OnFeedback, SkillClient, SkillGoal
+from .skill_goals import pick_goal, plan_goal, skill_goal
 
 R = TypeVar("R", bound=SkillReport | TaskReport)
 
@@ -46,7 +47,7 @@ class AsyncSkillClient:
         """Send a goal and wait for its end.
 
         Args:
-            goal: Goal of ``pick``, ``place`` or ``run_skill``.
+            goal: Goal of ``pick``, ``place``, ``run_skill`` or ``execute_plan``.
             on_feedback: See ``SkillClient.send``.
             timeout_s: Time after which the goal is cancelled, s.
 
@@ -63,6 +64,7 @@ class AsyncSkillClient:
         arm: str = "",
         when_busy: str = "",
         time_allowance_s: float = 0.0,
+        plan_only: bool = False,
         timeout_s: float = 120.0,
     ) -> SkillReport:
         """Run a skill by its name, as ``SkillClient.run`` does.
@@ -73,14 +75,14 @@ class AsyncSkillClient:
             arm: Name of the arm; empty: the robot's only arm.
             when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
             time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return await self.send(
-            skill_goal(skill, parameters, arm, when_busy, time_allowance_s), timeout_s=timeout_s
-        )
+        goal = skill_goal(skill, parameters, arm, when_busy, time_allowance_s, plan_only)
+        return await self.send(goal, timeout_s=timeout_s)
 
     async def pick(
         self,
@@ -88,6 +90,7 @@ class AsyncSkillClient:
         *,
         arm: str = "",
         next_place: Mapping[str, Any] | None = None,
+        plan_only: bool = False,
         timeout_s: float = 120.0,
     ) -> SkillReport:
         """Grasp an object and lift it.
@@ -96,15 +99,22 @@ class AsyncSkillClient:
             object: Name of the object.
             arm: Name of the arm; empty: the robot's only arm.
             next_place: Parameters of the place that follows, which the grasp must be able to reach; None: any grasp.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return await self.send(pick_goal(object, arm, next_place), timeout_s=timeout_s)
+        return await self.send(pick_goal(object, arm, next_place, plan_only), timeout_s=timeout_s)
 
     async def place(
-        self, object: str, container: str, *, arm: str = "", timeout_s: float = 120.0
+        self,
+        object: str,
+        container: str,
+        *,
+        arm: str = "",
+        plan_only: bool = False,
+        timeout_s: float = 120.0,
     ) -> SkillReport:
         """Put the held object into a container.
 
@@ -112,13 +122,29 @@ class AsyncSkillClient:
             object: Name of the object; empty: the object that is held.
             container: Name of the container.
             arm: Name of the arm; empty: the robot's only arm.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        goal = Place.Goal(object=object, container=container, arm=arm)
+        goal = Place.Goal(object=object, container=container, arm=arm, plan_only=plan_only)
         return await self.send(goal, timeout_s=timeout_s)
+
+    async def execute(
+        self, plan: SkillPreview | str, *, when_busy: str = "", timeout_s: float = 120.0
+    ) -> SkillReport:
+        """Execute a plan as it was previewed, as ``SkillClient.execute`` does.
+
+        Args:
+            plan: The plan of a report, or its id.
+            when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
+        return await self.send(plan_goal(plan, when_busy), timeout_s=timeout_s)
 
     async def run_task(
         self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None

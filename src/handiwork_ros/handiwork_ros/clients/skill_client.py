@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
-import yaml
-from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
+from handiwork_msgs.action import ExecutePlan, Pick, Place, RunSkill, RunTask
 from rclpy.action import ActionClient
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_ros.actions.arm_motion import observe_motion
 from handiwork_ros.actions.skill_report import (
+    SkillPreview,
     SkillReport,
     Stage,
     goal_report_from_msg,
@@ -29,10 +29,11 @@ from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
 
 from .goal_handle import SERVER, FeedbackCall, GoalHandle
+from .skill_goals import pick_goal, plan_goal, skill_goal
 
 __all__ = ["SERVER", "GoalHandle", "SkillClient", "SkillReport", "Stage"]
 
-SkillGoal: TypeAlias = "Pick.Goal | Place.Goal | RunSkill.Goal"
+SkillGoal: TypeAlias = "Pick.Goal | Place.Goal | RunSkill.Goal | ExecutePlan.Goal"
 OnFeedback = Callable[[Progress], None]
 OnTaskFeedback = Callable[[TaskFeedback], None]
 
@@ -50,7 +51,13 @@ class SkillClient:
         self.node = self._background.node
         self.signs = Heartbeats(self.node)
         self.signs.watch(SERVER)
-        kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
+        kinds = {
+            "pick": Pick,
+            "place": Place,
+            "run_skill": RunSkill,
+            "execute_plan": ExecutePlan,
+            "run_task": RunTask,
+        }
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
         self._closing = self._background.closing
         self._background.start()
@@ -75,7 +82,7 @@ class SkillClient:
         """Send a goal and return at once.
 
         Args:
-            goal: Goal of ``pick``, ``place`` or ``run_skill``.
+            goal: Goal of ``pick``, ``place``, ``run_skill`` or ``execute_plan``.
             on_feedback: Called with each progress on the client's thread; must not wait.
 
         Returns:
@@ -123,6 +130,7 @@ class SkillClient:
         arm: str = "",
         when_busy: str = "",
         time_allowance_s: float = 0.0,
+        plan_only: bool = False,
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
@@ -134,13 +142,14 @@ class SkillClient:
             arm: Name of the arm; empty: the robot's only arm.
             when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
             time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        goal = skill_goal(skill, parameters, arm, when_busy, time_allowance_s)
+        goal = skill_goal(skill, parameters, arm, when_busy, time_allowance_s, plan_only)
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
@@ -149,6 +158,7 @@ class SkillClient:
         *,
         arm: str = "",
         next_place: Mapping[str, Any] | None = None,
+        plan_only: bool = False,
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
@@ -158,13 +168,15 @@ class SkillClient:
             object: Name of the object.
             arm: Name of the arm; empty: the robot's only arm.
             next_place: Parameters of the place that follows, which the grasp must be able to reach; None: any grasp.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        return self.send(pick_goal(object, arm, next_place), on_feedback).result(timeout_s)
+        goal = pick_goal(object, arm, next_place, plan_only)
+        return self.send(goal, on_feedback).result(timeout_s)
 
     def place(
         self,
@@ -172,6 +184,7 @@ class SkillClient:
         container: str,
         *,
         arm: str = "",
+        plan_only: bool = False,
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
@@ -181,13 +194,38 @@ class SkillClient:
             object: Name of the object; empty: the object that is held.
             container: Name of the container.
             arm: Name of the arm; empty: the robot's only arm.
+            plan_only: True: only plan; nothing moves, and the report has the plan.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        goal = Place.Goal(object=object, container=container, arm=arm)
+        goal = Place.Goal(object=object, container=container, arm=arm, plan_only=plan_only)
+        return self.send(goal, on_feedback).result(timeout_s)
+
+    def execute(
+        self,
+        plan: SkillPreview | str,
+        *,
+        when_busy: str = "",
+        time_allowance_s: float = 0.0,
+        on_feedback: OnFeedback | None = None,
+        timeout_s: float = 120.0,
+    ) -> SkillReport:
+        """Execute a plan as it was previewed, and wait for its end.
+
+        Args:
+            plan: The plan of a report, or its id.
+            when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            time_allowance_s: See ``run``.
+            on_feedback: See ``send``.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; an outcome that names each difference where the world is not the same any more.
+        """
+        goal = plan_goal(plan, when_busy, time_allowance_s)
         return self.send(goal, on_feedback).result(timeout_s)
 
     def run_task(
@@ -237,59 +275,3 @@ class SkillClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def skill_goal(
-    skill: str,
-    parameters: Mapping[str, Any] | None = None,
-    arm: str = "",
-    when_busy: str = "",
-    time_allowance_s: float = 0.0,
-) -> RunSkill.Goal:
-    """Make the goal of ``run_skill`` for any skill.
-
-    Args:
-        skill: Name of the skill.
-        parameters: Parameters of the skill by name, sent as a YAML mapping; None: its defaults.
-        arm: Name of the arm; empty: the robot's only arm.
-        when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
-        time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
-
-    Returns:
-        The goal message.
-    """
-    return RunSkill.Goal(
-        skill=skill,
-        parameters=_yaml(parameters),
-        arm=arm,
-        when_busy=when_busy,
-        time_allowance=float(time_allowance_s),
-    )
-
-
-def pick_goal(object_name: str, arm: str = "", next_place: Mapping[str, Any] | None = None) -> Pick.Goal:
-    """Make the goal of ``pick``.
-
-    Args:
-        object_name: Name of the object.
-        arm: Name of the arm; empty: the robot's only arm.
-        next_place: Parameters of the place that follows; None: any grasp.
-
-    Returns:
-        The goal message.
-    """
-    return Pick.Goal(object=object_name, arm=arm, next_place=_yaml(next_place))
-
-
-def _yaml(parameters: Mapping[str, Any] | None) -> str:
-    if not parameters:
-        return ""
-    return str(yaml.dump(dict(parameters), Dumper=_WithoutAliases, default_flow_style=True, sort_keys=False))
-
-
-class _WithoutAliases(yaml.SafeDumper):
-    """Writes a list that occurs twice, such as an orientation, twice: servers take no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """See ``yaml.representer.BaseRepresenter``."""
-        return True

@@ -19,6 +19,7 @@ from handiwork_core.contracts.planning import (
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import SAME_START_RAD
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from skill_server.motions.arm_motions import hand_at
@@ -38,8 +39,6 @@ from .measurement import ARRIVAL_S, POLL_S, check_targets, fresh_world, pause
 from .motion_sending import MotionSender, PlanRefused
 
 SAME_Q_RAD = 0.01
-SAME_START_RAD = 0.002
-"""A motion planned earlier is taken when the arm is this near to its start."""
 
 
 class ArmMover:
@@ -77,6 +76,8 @@ class ArmMover:
         versions = [state.world_version]
 
         def plan(q: Array) -> Trajectory:
+            if command.is_fixed:
+                return self._with_tolerances(_fixed(command, q))
             planned = ready.pop() if ready else None
             if planned and _starts_at(planned, q):
                 return self._with_tolerances(planned)
@@ -113,6 +114,8 @@ class ArmMover:
         acceleration = params.max_acceleration_scaling_factor * command.speed
 
         def plan(q: Array) -> Trajectory:
+            if command.is_fixed:
+                return _fixed(command, q)
             return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
 
         self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
@@ -162,6 +165,16 @@ class ArmMover:
             if deadline.is_past(world):
                 raise StepFailed(replace(found, stage=command.stage))
             pause(self._context, POLL_S)
+
+
+def _fixed(command: Command, q: Array) -> Trajectory:
+    """Return the motion that a command is fixed to, which is never replaced by another one."""
+    planned = command.planned
+    if planned is not None and _starts_at(planned, q):
+        return planned
+    away = "was not needed" if planned is None else f"begins {np.abs(planned.q[0] - q).max():.4f} rad from it"
+    text = f"the arm is not where the preview had it: its motion for {command.stage!r} {away}; preview again"
+    raise PlanRefused(Outcome(Code.PLAN_FAILED, text, command.stage))
 
 
 def _starts_at(planned: Trajectory, q: Array) -> bool:

@@ -35,8 +35,11 @@ class AttemptLoop:
         state: State of the command list that was executed last; made by ``run``.
     """
 
-    def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
+    def __init__(
+        self, skill: Skill[P], params: P, context: Context, log: StageLog, policy: RetryPolicy | None = None
+    ) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
+        self._policy = policy
         self.world_version = 0
         self.state: ExecutionState
         self._carried = ""  # the object that is, or was, in the hand
@@ -59,7 +62,7 @@ class AttemptLoop:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
-        policy = retry_policy_of(self._params)
+        policy = self._policy or retry_policy_of(self._params)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
         # A run that recovers for another one has a beginning of its own.

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import SAME_OPENING_M
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.state import gripper_state
 from skill_server.state.deadline import MeasurementDeadline
 
 from .execution_state import ExecutionState
 from .measurement import ARRIVAL_S, POLL_S, check_targets, fresh_world, pause
-
-OPEN_TOLERANCE_M = 0.005
 
 
 def open_gripper(width_m: float | None, context: Context, state: ExecutionState, stage: str) -> None:
@@ -43,7 +42,7 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
         world = fresh_world(context)
         measured_m = gripper_state.width_m(world, gripper)
         # A width that is not measured is nan, which is not too small.
-        if not measured_m < wanted_m - OPEN_TOLERANCE_M:
+        if not measured_m < wanted_m - SAME_OPENING_M:
             return
         if deadline.is_past(world):
             text = (

@@ -14,6 +14,7 @@ from handiwork_core.contracts.skill import (
 )
 from handiwork_core.model.outcome import Code, Outcome
 from skill_server.params.protocol import RunParams
+from skill_server.params.retry_policy import RetryPolicy
 from skill_server.state import gripper_state
 
 from .attempt_loop import AttemptLoop
@@ -34,7 +35,9 @@ class ExecutionResult:
     seed: int
 
 
-def run_skill(skill: Skill[P], params: P, context: Context) -> ExecutionResult:
+def run_skill(
+    skill: Skill[P], params: P, context: Context, policy: RetryPolicy | None = None
+) -> ExecutionResult:
     """Run a skill to its end, whatever that is; never raises.
 
     On anything but success the arm is at rest when this returns.
@@ -43,12 +46,13 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> ExecutionResult:
         skill: What to do.
         params: Its checked parameters.
         context: Ports of the run.
+        policy: What is tried again after a failure; None: as the parameters say.
 
     Returns:
         How the run ended, with its stages.
     """
     log = StageLog(context)
-    run = AttemptLoop(skill, params, context, log)
+    run = AttemptLoop(skill, params, context, log, policy)
     started_s = 0.0
     try:
         started_s = context.clock.now_s()

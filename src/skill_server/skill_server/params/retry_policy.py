@@ -131,6 +131,10 @@ class RetryPolicy:
         return next(found, 1)
 
 
+ONE_ATTEMPT = RetryPolicy(())
+"""The policy of a run that is done as it was planned, or not at all."""
+
+
 def retry_policy(recovery: Recovery, attempts: int) -> RetryPolicy:
     """Return the policy of a value of the goal field ``recovery``.
 

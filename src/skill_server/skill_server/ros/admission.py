@@ -18,6 +18,7 @@ from skill_server.params.located_files import judged_with_files
 
 from .arm_runner import ArmRunner
 from .goal_decoding import decode_arm, decode_goal, frames_of
+from .previews import Previews
 from .result_encoding import feedback_to_msg, result_to_msg
 
 Body = ArmRequest[ExecutionResult]
@@ -36,6 +37,7 @@ class Gate:
         why_stopped: Returns why the robot's safety layer refuses motions; None when it does not.
         why_lost: Returns why the robot is lost, by the watch that also ends running goals; empty when it is not.
         roots: Folders below which the files that goals name must lie.
+        previews: Plans goals with ``plan_only``, and executes plans.
     """
 
     robot: Robot
@@ -46,6 +48,7 @@ class Gate:
     why_stopped: Callable[[], Outcome | None]
     why_lost: Callable[[], str]
     roots: DataRoots
+    previews: Previews
 
     def world(self) -> World:
         """Return the newest world.
@@ -80,7 +83,9 @@ class Gate:
         """
         return self._judged(skill, params, arm, world)[1]
 
-    def body(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Body:
+    def body(
+        self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World, *, plan_only: bool = False
+    ) -> Body:
         """Make the request that runs the skill.
 
         Args:
@@ -88,16 +93,19 @@ class Gate:
             params: Parameters of the goal.
             arm: Arm of the goal.
             world: Newest world.
+            plan_only: True: the request only plans.
 
         Returns:
             The request for the arm.
 
         Raises:
-            GoalRejected: The skill itself finds a fault.
+            GoalRejected: The skill itself finds a fault, or it is to be planned while its arm has a goal.
         """
         located, verdict = self._judged(skill, params, arm, world)
         if not verdict.ok:
             raise GoalRejected(verdict.in_one())
+        if plan_only:
+            return self.previews.preview(skill, located, arm.name)
         runs = self.runs[arm.name]
         return ArmRequest((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
 
@@ -124,7 +132,8 @@ class Gate:
             params = decode_goal(
                 skill.params_type, goal, frames, lambda made: self.verdict(skill, made, arm, world)
             )
-            return self.body(skill, params, arm, world)
+            # An action of a package's own may lack the field.
+            return self.body(skill, params, arm, world, plan_only=getattr(goal, "plan_only", False))
 
         return self.binding(skill.name, action, admit)
 
@@ -134,6 +143,7 @@ class Gate:
         action: Any,
         admit: Callable[[Any], Body],
         label: Callable[[Any], str] | None = None,
+        arm_of: Callable[[Any], str] = lambda goal: str(goal.arm),
     ) -> SkillBinding[ExecutionResult]:
         """Return the binding of an action that has ``SkillResult result`` and ``SkillFeedback feedback``.
 
@@ -142,6 +152,7 @@ class Gate:
             action: Action type.
             admit: Turns a goal into a request, or raises ``GoalRejected``.
             label: Returns the label of a goal; None: that of the action.
+            arm_of: Returns the name of the arm of a goal.
 
         Returns:
             The binding for a ``SkillActionServer``.
@@ -152,7 +163,7 @@ class Gate:
 
         def encode_for(goal: Any, outcome: Outcome, ended: ExecutionResult | None) -> Any:
             try:
-                runs = self.runs[self.robot.arm(goal.arm).name]
+                runs = self.runs[self.robot.arm(arm_of(goal)).name]
             except KeyError:
                 return encode(outcome, ended)
             return action.Result(result=runs.result(outcome, ended))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,10 @@ from skill_server.coordination.fence import (
     FencedPlanner,
 )
 from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.preview.previewed_skill import execute_plan
+from skill_server.preview.rehearsal import PreviewResult, preview_skill
+from skill_server.preview.rehearsed_ports import no_others
+from skill_server.preview.skill_plan import SkillPlan
 from skill_server.state import gripper_state
 
 from .result_encoding import result_to_msg, stopped_to_msg
@@ -90,17 +96,46 @@ class ArmRunner:
         Returns:
             The result of the run.
         """
-        robot = robot or self.robot
+        made = partial(self._context, robot or self.robot, params.seed, token)
+        return self._coordinated(made, report, lambda context: run_skill(skill, params, context))
+
+    def preview(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> PreviewResult:
+        """Plan a skill to its end; nothing moves, and no other arm is kept from moving.
+
+        Args:
+            skill: Skill.
+            params: Parameters of the skill.
+            token: Ends the preview when it is set.
+            report: Takes the progress.
+        """
+        way, context = self.right_of_way, self._context(self.robot, params.seed, token, report)
+        return preview_skill(skill, params, context, no_others if way is None else lambda: way.others()[1])
+
+    def execute(self, plan: SkillPlan, token: Token, report: Report) -> ExecutionResult:
+        """Execute a plan of this arm as it was previewed, on the arm's worker thread.
+
+        Args:
+            plan: The plan.
+            token: Ends the run when it is set.
+            report: Takes the progress.
+        """
+        made = partial(self._context, self.robot, plan.seed, token)
+        return self._coordinated(made, report, lambda context: execute_plan(plan, context))
+
+    def _coordinated(
+        self, made: Callable[[Report], Context], report: Report, run: Callable[[Context], ExecutionResult]
+    ) -> ExecutionResult:
+        """Run with a context that is made for the report; among other arms its ports obey the coordination."""
         if self.right_of_way is None:
-            return run_skill(skill, params, self._context(robot, params.seed, token, report))
+            return run(made(report))
         # A separate run, so that an abandoned one cannot act for the arm in a later one.
         way = replace(self.right_of_way)
         report = way.enter(report)
         try:
-            context = self._context(robot, params.seed, token, report)
+            context = made(report)
             context.planner = CoordinatedPlanner(context.planner, way)
             context.arm, context.right_of_way = TrafficArm(context.arm, way), way
-            return run_skill(skill, params, context)
+            return run(context)
         finally:
             way.leave()
 

@@ -34,17 +34,22 @@ class ArmSet:
     Attributes:
         runs: Runner of each arm, in the order of the robot's description.
         leases: Lease of each arm.
+        previews: Lease of all goals that only plan.
         watch: Watch of the robot's topics.
     """
 
     runs: dict[str, ArmRunner]
     leases: dict[str, ArmLease]
+    previews: ArmLease
     watch: RobotWatch
 
     @property
     def is_busy(self) -> bool:
-        """True while a goal is unanswered or a body has not returned on any arm."""
-        return any(lease.is_busy for lease in self.leases.values())
+        """True while a goal is unanswered or a body has not returned on any arm, or in a preview."""
+        return any(lease.is_busy for lease in self._all())
+
+    def _all(self) -> tuple[ArmLease, ...]:
+        return (*self.leases.values(), self.previews)
 
     def supervised(self) -> list[str]:
         """Return the names of the arms with a running goal, of their grippers, and of the base, which any may drive."""
@@ -60,17 +65,17 @@ class ArmSet:
             reason: Code of the outcome.
             detail: Reason as text for users.
         """
-        for lease in self.leases.values():
+        for lease in self._all():
             lease.stop_all(reason, detail)
 
     def begin_close(self) -> None:
         """See ``ArmLease.begin_close``."""
-        for lease in self.leases.values():
+        for lease in self._all():
             lease.begin_close()
 
     def end_close(self) -> None:
         """Join the worker threads."""
-        for lease in self.leases.values():
+        for lease in self._all():
             lease.end_close()
 
 
@@ -121,7 +126,8 @@ def arm_set(
         leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
         if len(robot.arms) > 1:
             leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
-    arms = ArmSet(runs, leases, watch)
+    previews = ArmLease(node, stop_arm=lambda: OK, arm="the planner of previews")
+    arms = ArmSet(runs, leases, previews, watch)
     watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
     return arms
 

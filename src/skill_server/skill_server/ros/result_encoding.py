@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from geometry_msgs.msg import PoseStamped
-from handiwork_msgs.msg import SkillFeedback, SkillResult
+from handiwork_msgs.msg import SkillFeedback, SkillResult, StagePlan
+from handiwork_msgs.msg import SkillPlan as SkillPlanMsg
 from handiwork_msgs.msg import StageReport as StageReportMsg
 
 from handiwork_core.contracts.arrival import ee_pose
@@ -12,8 +13,16 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
+from handiwork_ros.conversions import (
+    joint_state_to_msg,
+    outcome_to_msg,
+    pose_to_msg,
+    time_to_msg,
+    trajectory_to_msg,
+)
 from skill_server.execution.run import ExecutionResult
+from skill_server.preview.rehearsal import PreviewResult
+from skill_server.preview.skill_plan import SkillPlan
 
 
 def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> SkillResult:
@@ -37,7 +46,32 @@ def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> S
         ]
         result.duration, result.planning_time = run.duration_s, run.planning_time_s
         result.seed, result.world_version = run.seed, run.world_version
+    if isinstance(run, PreviewResult) and run.plan is not None:
+        result.plan = plan_to_msg(run.plan)
     return result
+
+
+def plan_to_msg(plan: SkillPlan) -> SkillPlanMsg:
+    """Encode a plan.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        The message.
+    """
+    return SkillPlanMsg(
+        plan_id=plan.plan_id,
+        arm=plan.arm,
+        skill=plan.skill.name,
+        motions=[
+            StagePlan(stage=m.stage, trajectory=trajectory_to_msg(m.trajectory), path_length=m.length_m)
+            for m in plan.motions
+        ],
+        motion_time=float(plan.motion_time_s),
+        path_length=float(plan.length_m),
+        kept_for=plan.kept_for_s,
+    )
 
 
 def stopped_to_msg(

@@ -44,7 +44,7 @@ def run_skill_binding(gate: Gate, catalog: Catalog) -> SkillBinding[ExecutionRes
             )
         except ConfigError as error:
             raise GoalRejected(refusal(error)) from error
-        return gate.body(skill, params, arm, world)
+        return gate.body(skill, params, arm, world, plan_only=goal.plan_only)
 
     def label(goal: Any) -> str:
         return found(catalog, goal.skill).name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import BodyPair
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
@@ -50,6 +51,23 @@ def measured_gripper_joints(
     if gripper is None or gripper.joint not in world.joints.position:
         return ()
     return gripper_joints(robot, gripper, gripper.width(world.joints.position[gripper.joint]))
+
+
+def width_across(world: World, name: str, world_T_ee: Pose, gripper: GripperSpec) -> float:
+    """Return the width of an object between the fingers of a hand, by its bounds in the frame of the hand.
+
+    Args:
+        world: Snapshot of the world.
+        name: Name of the object.
+        world_T_ee: Pose of the hand.
+        gripper: Gripper of the hand.
+
+    Returns:
+        The width, m.
+    """
+    ee_T_object = world_T_ee.inverse() @ world.states[name].world_T_object
+    low, high = world_aabb(world.objects[name], ee_T_object)
+    return float((high - low)[gripper.closing_axis])
 
 
 def touch_pairs(

@@ -18,7 +18,8 @@ from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.config.dataclass_loader import mapping_from_yaml
 from handiwork_core.model.outcome import Code
-from handiwork_ros.clients.skill_client import SkillClient, skill_goal
+from handiwork_ros.clients.skill_client import SkillClient
+from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.liveness.bond_topic import StatusWriter
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 

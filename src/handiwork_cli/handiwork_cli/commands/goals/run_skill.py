@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handiwork_cli.stack.skill_output import StageLines, print_table
+from handiwork_cli.stack.skill_output import StageLines, print_preview, print_table
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
 from handiwork_core.intake.limits import GOAL_YAML
 
@@ -29,6 +29,21 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_goal_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options that the goals of all skills share.
+
+    Args:
+        parser: Parser of a command.
+    """
+    parser.add_argument(
+        "--plan-only",
+        "--preview",
+        action="store_true",
+        help="only plan: nothing moves; handiwork execute does it later as previewed",
+    )
+    add_busy_options(parser)
+
+
+def add_busy_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options for a busy arm and for the times of a goal.
 
     Args:
         parser: Parser of a command.
@@ -98,11 +113,13 @@ def run_goal(skill: str, parameters: Mapping[str, Any], options: argparse.Namesp
             arm=options.arm,
             when_busy=options.when_busy,
             time_allowance_s=options.time_allowance,
+            plan_only=options.plan_only,
             on_feedback=lines,
             timeout_s=options.timeout,
         )
         lines.end(report)
     print_table({skill: report})
+    print_preview(report)
     return 0 if report.ok else 1
 
 

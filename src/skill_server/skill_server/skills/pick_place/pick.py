@@ -17,7 +17,6 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.scene.bounds import world_aabb
 from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
@@ -31,7 +30,7 @@ from skill_server.stages.staged_skill import StagedSkill
 from skill_server.state import gripper_state
 from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
-from skill_server.state.scene_query import supports
+from skill_server.state.scene_query import supports, width_across
 
 __all__ = ["Pick", "PickParams"]
 
@@ -150,9 +149,7 @@ def _width_m(grasp: Grasp, params: PickParams, world: World, gripper: GripperSpe
     opening = _opening(params, gripper)
     if grasp.width_m > 0.0 or gripper.suction is not None:
         return grasp.width_m
-    ee_T_object = grasp.world_T_ee.inverse() @ world.states[params.object].world_T_object
-    low, high = world_aabb(world.objects[params.object], ee_T_object)
-    return float(min(opening, (high - low)[gripper.closing_axis]))
+    return min(opening, width_across(world, params.object, grasp.world_T_ee, gripper))
 
 
 def _stages(

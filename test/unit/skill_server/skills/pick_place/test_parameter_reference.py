@@ -16,6 +16,7 @@ from support.paths import ROOT
 FIELD = re.compile(r"^([\w/\[\]]+)\s+(\w+)(?:\s+(.+))?$")
 ROW = re.compile(r"^\| `(\w+)` \| (\S+) \| (?:`(.+?)`|-) \|", re.MULTILINE)
 OF_THE_SERVER = (
+    "plan_only",
     "when_busy",
     "time_allowance",
 )

@@ -1,0 +1,213 @@
+"""Previews a skill: the run itself, attempts and stages and all, on ports that move nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
+
+import numpy as np
+
+from handiwork_core.contracts.commands import (
+    AttachObject,
+    AwaitObject,
+    Command,
+    CommandFunction,
+    DriveBase,
+    OpenGripper,
+)
+from handiwork_core.contracts.planning import OtherArm
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.motions.arm_motions import hand_at, no_obstacles
+from skill_server.params.protocol import RunParams
+from skill_server.state.held_object import held_name
+
+from .rehearsed_ports import RehearsedCell, RehearsedPlanner, no_others
+from .skill_plan import PlannedMotion, SkillPlan, WorldBefore
+
+P = TypeVar("P", bound=RunParams)
+UNFORESEEN = {
+    AwaitObject: "waits for an object that moves",
+    DriveBase: "drives the base",
+}
+"""Functions behind which nothing can be planned before they are done."""
+TOOL_POSES = 20
+"""The number of poses of the EE along a motion."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewResult(ExecutionResult):
+    """How a preview ended; its stages have the durations that are foreseen. ``plan``: None after a failure."""
+
+    plan: SkillPlan | None = None
+
+
+def preview_skill(
+    skill: Skill[P], params: P, context: Context, others: Callable[[], tuple[OtherArm, ...]] = no_others
+) -> PreviewResult:
+    """Plan all motions of a skill, each from where the one before leaves the arm, the hand and the objects.
+
+    Nothing moves: the ports of ``context`` are only asked. The motions are planned, and candidates tried, by the code
+    that executes the skill. Whether it would succeed is not judged.
+
+    Args:
+        skill: The skill.
+        params: Its checked parameters.
+        context: Ports of the arm.
+        others: Returns the other arms of the robot.
+
+    Returns:
+        The result with the plan, or the failure that an execution would have had.
+    """
+    cell = RehearsedCell(context)
+    rehearsal = Rehearsal(skill, cell)
+    rehearsed = replace(
+        context,
+        planner=RehearsedPlanner(context.planner, cell, others),
+        arm=cell,
+        gripper=cell,
+        world=cell,
+        clock=cell,
+        held=cell.held,
+        refused=[],
+        right_of_way=None,
+        base=None if context.base is None else cell,
+        supervision=replace(context.supervision, is_on=False),
+        frames_used={},
+    )
+    ended = run_skill(rehearsal, params, rehearsed)
+    plan = rehearsal.plan(params, rehearsed) if ended.outcome.ok else None
+    return PreviewResult(**{one.name: getattr(ended, one.name) for one in fields(ended)}, plan=plan)
+
+
+class Rehearsal(Skill[P]):
+    """A skill for one rehearsal: it notes the motions, and passes over what only the real world can answer.
+
+    Args:
+        skill: The skill that is rehearsed.
+        cell: Ports of the rehearsal.
+    """
+
+    name = "preview"
+
+    def __init__(self, skill: Skill[P], cell: RehearsedCell) -> None:
+        self._skill, self._cell = skill, cell
+        self._commands: tuple[Command, ...] = ()
+        self._motions = dict[int, Trajectory]()
+        self._before: WorldBefore
+
+    def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return self._skill.is_feasible(params, robot, arm, world)
+
+    def commands(self, params: P, context: Context) -> Sequence[Command]:
+        """Return the commands that can be rehearsed; each attempt begins in the measured world.
+
+        Raises:
+            StepFailed: UNSUPPORTED with the skill and its stage, when what comes behind cannot be foreseen.
+        """
+        self._cell.begin()
+        self._commands, self._motions = tuple(self._skill.commands(params, context)), {}
+        for command in self._commands:
+            if why := UNFORESEEN.get(type(command.function)):
+                text = (
+                    f"{self._skill.name} cannot be previewed: its stage {command.stage!r} {why}; execute it"
+                )
+                raise StepFailed(Outcome(Code.UNSUPPORTED, text, command.stage))
+        self._before = world_before(self._cell.measured, params, context)
+        self._cell.grasped = _grasped(self._commands)
+        return tuple(map(_rehearsable, self._commands))
+
+    def is_subtask_done(self, params: P, command: Command, world: World, context: Context) -> Outcome:
+        """See ``Skill``."""
+        return self._skill.is_subtask_done(params, command, world, context)
+
+    def is_done(self, params: P, rest: Sequence[Command], context: Context) -> bool:
+        """See ``Skill``; notes the motion of the command that was just rehearsed."""
+        for motion in self._cell.take_motions():
+            self._motions[len(self._commands) - len(rest) - 1] = motion
+        self._cell.grasped = _grasped(rest)
+        return self._skill.is_done(params, rest, context)
+
+    def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
+        """Return OK: only the real world can be judged."""
+        took_s = sum(motion.duration_s for motion in self._motions.values())
+        count = len(self._motions)
+        text = f"previewed {self._skill.name!r}: {count} motions of {took_s:.2f} s; nothing moved"
+        return Outcome(Code.OK, text)
+
+    def plan(self, params: P, context: Context) -> SkillPlan:
+        """Return the plan of the last attempt.
+
+        Args:
+            params: Parameters of the goal.
+            context: Context of the rehearsal.
+        """
+        fixed = tuple(
+            replace(command, planned=self._motions.get(i), is_fixed=True)
+            for i, command in enumerate(self._commands)
+        )
+        motions = tuple(
+            PlannedMotion(self._commands[i].stage, motion, _tool_path(motion, context))
+            for i, motion in sorted(self._motions.items())
+        )
+        return SkillPlan(
+            self._skill,
+            params,
+            context.arm_spec.name,
+            context.seed,
+            fixed,
+            motions,
+            self._before,
+        )
+
+
+def world_before(world: World, params: RunParams, context: Context) -> WorldBefore:
+    """Return what a plan is made in, or would be executed in.
+
+    Args:
+        world: Snapshot.
+        params: Parameters of the goal.
+        context: Context of the run, with what the hand holds, and the frames that the goal names.
+    """
+    unwatched = no_obstacles(params.ignore_substring, context, world) - frozenset(params.targets)
+    held = frozenset(name for name in (held_name(context, world),) if name)
+    base, frames = context.world.world_T_base(), dict(context.frames_used)
+    return WorldBefore(world, base, held, frames, unwatched)
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver(CommandFunction):
+    """Stands for a function of a package's own, which a rehearsal does not execute."""
+
+    acts = False
+
+    def execute(self, context: Context, stage: str) -> None:
+        """Do nothing."""
+
+
+def _tool_path(motion: Trajectory, context: Context) -> tuple[Pose, ...]:
+    rows = np.unique(np.linspace(0, len(motion.q) - 1, TOOL_POSES).round().astype(int))
+    return tuple(hand_at(context, q) for q in motion.q[rows])
+
+
+def _rehearsable(command: Command) -> Command:
+    own = isinstance(command.function, CommandFunction)
+    return replace(command, function=PassedOver()) if own else command
+
+
+def _grasped(rest: Sequence[Command]) -> str:
+    """Return the object that the hand takes before it opens again; empty for none."""
+    for command in rest:
+        match command.function:
+            case AttachObject(name):
+                return name
+            case OpenGripper() if command is not rest[0]:
+                break
+    return ""

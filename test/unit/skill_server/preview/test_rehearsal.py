@@ -1,0 +1,149 @@
+"""A rehearsal asks the planner what the execution asks, and tries candidates as it does; nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from handiwork_core.contracts.commands import Command, CommandFunction
+from handiwork_core.contracts.planning import OtherArm, PlanRequest
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
+from skill_server.execution.run import run_skill
+from skill_server.preview.previewed_skill import execute_plan
+from skill_server.preview.rehearsal import preview_skill
+from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+
+EDGE_M = 0.045
+REFUSED = blocked(Code.PATH_BLOCKED, "gantry/hand", "tray")
+PICK = PickParams(object="cube")
+PLACE = PlaceParams(container="tray")
+
+
+def box(name: str, size: tuple[float, float, float], *, static: bool = False) -> WorldObject:
+    return WorldObject(name, (Shape(ShapeKind.BOX, np.array(size), Pose.identity()),), is_static=static)
+
+
+@pytest.fixture
+def made() -> Fakes:
+    objects = {
+        "cube": box("cube", (EDGE_M, EDGE_M, EDGE_M)),
+        "tray": box("tray", (0.3, 0.3, 0.02), static=True),
+    }
+    poses = {"cube": Pose.of((0.3, 0.1, EDGE_M / 2)), "tray": Pose.of((-0.2, 0.1, 0.01))}
+    return fakes(Cell(objects, poses, {"cube": EDGE_M}))
+
+
+def seeded(made: Fakes) -> Context:
+    """Return the context with random choices from their beginning."""
+    return replace(made.context, rng=np.random.default_rng(0))
+
+
+def asked(made: Fakes) -> list[Any]:
+    """Return what each plan was asked for: start, and how the world was to be read."""
+    found = [_question(request) for request in made.planner.plans]
+    made.planner.plans.clear()
+    return found
+
+
+def _question(request: PlanRequest) -> Any:
+    scene = request.scene
+    held = [(one.object, one.link_T_object.translation_m.round(6).tolist()) for one in scene.attached]
+    width = [(name, round(value, 4)) for name, value in scene.gripper_m]
+    return request.start_q.round(6).tolist(), sorted(scene.ignored), held, sorted(scene.allowed), width
+
+
+def test_the_planner_is_asked_what_the_execution_asks(made: Fakes) -> None:
+    assert preview_skill(Pick(), PICK, seeded(made)).outcome.ok
+    foreseen = asked(made)
+    assert run_skill(Pick(), PICK, seeded(made)).outcome.ok
+    assert asked(made) == foreseen
+    assert preview_skill(Place(), PLACE, seeded(made)).outcome.ok
+    *way, retreat = asked(made)
+    assert run_skill(Place(), PLACE, seeded(made)).outcome.ok
+    *wanted, last = asked(made)
+    assert way == wanted
+    assert (retreat[0], retreat[1], last[1]) == (last[0], ["cube"], [])
+
+
+def test_the_next_candidate_is_tried_from_the_measured_arm(made: Fakes) -> None:
+    made.planner.refusals = [REFUSED]
+    result = preview_skill(Pick(), replace(PICK, test_mode="ik"), made.context)
+    assert result.outcome.ok, result
+    assert result.plan is not None
+    assert [motion.stage for motion in result.plan.motions] == ["approach", "descend", "lift"]
+    assert np.array_equal(result.plan.motions[0].trajectory.q[0], made.cell.q)
+    assert not made.context.refused
+
+
+def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> None:
+    plan = made.planner.plan
+
+    def third(request: PlanRequest, **named: Any) -> Any:
+        return REFUSED if len(made.planner.plans) >= 2 else plan(request, **named)
+
+    made.planner.plan = third  # type: ignore[method-assign]
+    result = preview_skill(Pick(), PICK, made.context)
+    assert (result.outcome.code, result.outcome.stage, result.plan) == (Code.PATH_BLOCKED, "lift", None)
+    assert (made.cell.in_hand, dict(made.context.held)) == ("", {})
+
+
+def test_a_preview_can_be_canceled(made: Fakes) -> None:
+    made.cell.before = lambda call: made.context.token.set(Code.CANCELED) if call == "planner.plan" else None
+    result = preview_skill(Pick(), PICK, made.context)
+    assert (result.outcome.code, result.plan) == (Code.CANCELED, None)
+
+
+def test_other_arms_are_obstacles(made: Fakes) -> None:
+    other = OtherArm("other", np.zeros((1, 6)))
+    preview_skill(Pick(), PICK, made.context, lambda: (other,))
+    assert made.planner.plans
+    scenes = [request.scene for request in made.planner.plans] + [scene for _, scene in made.planner.rests]
+    assert all(scene.others == (other,) for scene in scenes)
+
+
+@dataclass(frozen=True)
+class Note(CommandFunction):
+    """Counts how often it was executed."""
+
+    made: ClassVar[list[str]] = []
+
+    def execute(self, context: Context, stage: str) -> None:
+        self.made.append(stage)
+
+
+class Noting(Skill[SkillParams]):
+    """Calls a function of its own."""
+
+    name = "noting"
+
+    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        return OK
+
+    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
+        return (Command("note", Note()), *Home().commands(HomeParams(), context))
+
+    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
+        return OK
+
+
+def test_a_function_of_a_package_is_passed_over_and_executed_later(made: Fakes) -> None:
+    made.cell.q = made.cell.q + 0.1
+    Note.made.clear()
+    result = preview_skill(Noting(), SkillParams(), made.context)
+    assert (result.outcome.ok, Note.made) == (True, [])
+    assert result.plan is not None
+    assert result.plan.motions
+    assert execute_plan(result.plan, made.context).outcome.ok
+    assert Note.made == ["note"]
