@@ -14,6 +14,8 @@ STALE_S = 1.0
 """Age of a snapshot in time of the robot's world."""
 NEWER_S = 0.5
 """Steady time in which a newer one must come."""
+LATE_S = 5.0
+"""Steady time in which a snapshot of the present must come: messages are late on a busy machine."""
 MOVED_M = 0.01
 """Distance by which a target may move after the commands were chosen."""
 ARRIVAL_S = 0.5
@@ -43,6 +45,27 @@ def fresh_world(context: Context) -> World:
         if time.monotonic() >= until:
             raise StepFailed(Outcome(Code.STALE_WORLD, old))
         context.token.wait(POLL_S)
+
+
+def world_since(context: Context, begin_s: float) -> World:
+    """Return a snapshot of this time or later, so that what happened before is in it.
+
+    Args:
+        context: Ports of the run.
+        begin_s: Time of the robot's world, s.
+
+    Returns:
+        The snapshot; after ``LATE_S`` without one, as ``fresh_world``.
+
+    Raises:
+        StepFailed: STALE_WORLD when the snapshot is old and no newer one comes.
+        Stopped: The token was set.
+    """
+    until = time.monotonic() + LATE_S
+    while context.world.snapshot().stamp_s < begin_s and time.monotonic() < until:
+        context.token.check()
+        context.token.wait(POLL_S)
+    return fresh_world(context)
 
 
 def _old(context: Context, world: World) -> str:

@@ -11,6 +11,7 @@ from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.execution.measurement import world_since
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.motions.arm_motions import held
 from skill_server.params.protocol import RunParams
@@ -60,7 +61,8 @@ class PreviewedSkill(Skill[P]):
         Raises:
             StepFailed: The world is not the one that the plan was made in; names each difference.
         """
-        world, then = context.world.snapshot(), self.plan.before
+        # A change right before the goal may still be on its way.
+        world, then = world_since(context, context.clock.now_s()), self.plan.before
         forget_frames(context)
         for name in then.frames:
             frame_used(name, "", context, world)
