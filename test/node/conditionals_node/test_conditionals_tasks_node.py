@@ -23,6 +23,7 @@ task:
   subtasks:
   - {name: out, groups: {cube: [{expression: gone}]}}
   - {name: back, groups: {cube: [{expression: in_bin}]}, score: 0.5}
+  success: {settle_s: 0.0}
 """
 
 

@@ -135,6 +135,21 @@ class Count(Expression):
         return counted([part.decide(leaf) for part in self.parts], self.low, self.high)
 
 
+def positive_leaves(expression: Expression) -> Iterator[Leaf]:
+    """Yield the predicates that help an expression to be TRUE by being TRUE: those that no ``not`` turns round.
+
+    Args:
+        expression: The tree.
+    """
+    if isinstance(expression, Leaf):
+        yield expression
+    elif isinstance(expression, Named):
+        yield from positive_leaves(expression.part)
+    elif isinstance(expression, Count):
+        for part in expression.parts:
+            yield from positive_leaves(part)
+
+
 def excess_of(expression: Expression) -> str:
     """Return why a tree is too large.
 

@@ -1,0 +1,35 @@
+"""Which objects of a world are at rest. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from conditionals_node.subtasks.life import REST_MPS
+from handiwork_core.model.world import World
+
+
+class Speeds:
+    """The speeds of one world's objects, each computed once and only when asked for.
+
+    Args:
+        world: The world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._rests: dict[str, bool] = {}
+
+    def rest(self, names: Iterable[str]) -> bool:
+        """Return True when all objects are slower than ``REST_MPS``; one without a state is not known to be.
+
+        Args:
+            names: The objects.
+        """
+        return all(map(self._is_at_rest, names))
+
+    def _is_at_rest(self, name: str) -> bool:
+        if name not in self._rests:
+            state = self._world.states.get(name)
+            self._rests[name] = state is not None and math.hypot(*state.world_v_object.tolist()) < REST_MPS
+        return self._rests[name]
