@@ -37,7 +37,7 @@ class Sight:
         movable: False for objects that are known to be fixed, (m,).
         surface: True for objects that others stand on, which do not count as objects, (m,).
         touched: Objects that a finger touches, (m, n).
-        gripped: Objects between the fingers, (m, n).
+        gripped: Objects between the fingers, or under a cup that is sealed, (m, n).
         closed: Shares to which the grippers are closed, (n,); nan where it is not measured.
         feels: False where contacts are not known, so that no event of touching is reported.
     """
@@ -115,6 +115,10 @@ class Eyes:
         pairs = {(contact.a, contact.b) for contact in world.contacts or ()}
         positions = world.joints.position
         closed = [closed_share(gripper, positions.get(gripper.joint, np.nan)) for gripper in self._grippers]
+        touches = self._touches(WorldView(world), pairs, names, 1)
+        for cup in world.suction.values():
+            if cup.sealed and cup.object in self._names:
+                touches["gripped"][self._names[cup.object]] = True
         return Sight(
             names,
             np.array([world.stamp_s]),
@@ -123,7 +127,7 @@ class Eyes:
             self._tilts(WorldView(world), world.states, 1),
             movable=self._movable(names, world.objects),
             surface=np.array([name in self._surfaces for name in names], dtype=bool),
-            **self._touches(WorldView(world), pairs, names, 1),
+            **touches,
             closed=np.array([_most(closed)]),
             feels=world.contacts is not None,
         )

@@ -17,6 +17,7 @@ from conditionals_node.events.tracker import EventTracker
 from handiwork_core.model.geometry import Array
 
 from .group_run import Changes, Mask, Places, Truths
+from .life import ROUND_OFF_S
 from .machine import TaskRun
 from .stages import Step
 from .success import Decide, Success
@@ -115,7 +116,7 @@ class TaskJudge:
         settle_s = self.task.success.settle_s
         first = np.isnan(self._start_s)
         self._start_s = np.where(first, sight.stamp_s, self._start_s)
-        settled = sight.stamp_s - self._start_s >= settle_s
+        settled = sight.stamp_s - self._start_s >= settle_s - ROUND_OFF_S
         starting = (first | ~settled) if settle_s > 0.0 else first
         if starting.any():
             self.success.begin(sight, decide, starting)
