@@ -9,15 +9,14 @@ import numpy as np
 
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.expression import Expression
-from conditionals_node.subtasks.life import NOT_YET, Life, Lives
-from conditionals_node.subtasks.task import moved_by
+from conditionals_node.verdicts.life import NOT_YET, Life, Lives
+from conditionals_node.verdicts.rest import Speeds, moved_by
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.intake.limits import CONDITIONS, PREDICATES
 from handiwork_core.model.world import World
 
 from .evaluation import Evaluation
-from .rest import Speeds
 from .silence import NO_SILENCE, Silence
 
 

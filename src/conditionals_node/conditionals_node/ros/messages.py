@@ -10,9 +10,9 @@ from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress, V
 
 from conditionals_node.events.task_event import Event
 from conditionals_node.monitoring.monitor import ConditionStatus
-from conditionals_node.subtasks.life import Life
 from conditionals_node.subtasks.machine import StageRun
 from conditionals_node.subtasks.watch import TaskWatch
+from conditionals_node.verdicts.life import Life
 from handiwork_ros.conversions import finding_to_msg, time_to_msg
 
 

@@ -9,17 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.contracts.predicate import Truth
+from conditionals_node.verdicts.truths import FALSE, TRUE, Mask, Truths
 from handiwork_core.model.geometry import Array
 
 from .stages import Group, Step
 
-Truths: TypeAlias = NDArray[np.int8]
-"""One value of ``Truth`` for each world, (n,)."""
-Mask: TypeAlias = NDArray[np.bool_]
 Places: TypeAlias = NDArray[np.int64]
 TruthOf = Callable[[Step], Truths]
-TRUE, FALSE = int(Truth.TRUE), int(Truth.FALSE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,11 @@ from conditionals_node.events.happened import Happened, Raised
 from conditionals_node.events.sight import Aim, Sight
 from conditionals_node.events.task_event import EventCode
 from conditionals_node.events.tracker import EventTracker
+from conditionals_node.verdicts.life import ROUND_OFF_S
+from conditionals_node.verdicts.truths import Mask, Truths
 from handiwork_core.model.geometry import Array
 
-from .group_run import Changes, Mask, Places, Truths
-from .life import ROUND_OFF_S
+from .group_run import Changes, Places
 from .machine import TaskRun
 from .stages import Step
 from .success import Decide, Success

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from handiwork_core.contracts.predicate import Truth
+from conditionals_node.verdicts.truths import FALSE, TRUE, UNKNOWN, Mask, Truths
 from handiwork_core.model.geometry import Array
 
-from .group_run import FALSE, TRUE, Changes, GroupRun, Mask, Places, TruthOf, Truths
+from .group_run import Changes, GroupRun, Places, TruthOf
 from .stages import Step, SubtaskStage
 
 
@@ -51,7 +51,7 @@ class StageRun:
         last = [np.where(run.done, truth(run.group.steps[-1]), FALSE) for run in self.groups]
         surely = self.enough([values == TRUE for values in last])
         perhaps = self.enough([values != FALSE for values in last])
-        return np.where(surely, TRUE, np.where(perhaps, int(Truth.UNKNOWN), FALSE)).astype(np.int8)
+        return np.where(surely, TRUE, np.where(perhaps, UNKNOWN, FALSE)).astype(np.int8)
 
 
 class TaskRun:

@@ -11,11 +11,12 @@ from conditionals_node.events.happened import named
 from conditionals_node.events.sight import Sight
 from conditionals_node.predicates.counting import Logical
 from conditionals_node.predicates.measured import Relation
+from conditionals_node.verdicts.life import REST_MPS, REST_S, ROUND_OFF_S, Lives
+from conditionals_node.verdicts.truths import TRUE, Mask, Truths
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
 
-from .group_run import TRUE, Mask, TruthOf, Truths
-from .life import REST_MPS, REST_S, ROUND_OFF_S, Lives
+from .group_run import TruthOf
 from .machine import TaskRun
 
 Decide = Callable[[Predicate], Truths]

@@ -12,16 +12,14 @@ from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Expression, positive_leaves
 from conditionals_node.predicates.containment import ObjectEnclosed, ObjectInContainer
 from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.verdicts.rest import moved_by
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse
-from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.intake.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
 
 from .specs import SubtaskSpec, TaskSpec
 from .stages import Group, Step, SubtaskStage
 from .success import Goal, SuccessRules
 
-MOVED_FIELDS = ("object", "objects", "object1")
-"""Arguments of a predicate that name the objects it is about; its other objects are goals."""
 PLACES = (ObjectInContainer, ObjectEnclosed, ObjectOnTop)
 """Predicates whose reference is a place where objects are put."""
 
@@ -176,16 +174,3 @@ def _goals(
                     allowed = found[kind].allowed if kind in found else frozenset()
                     found[kind] = Goal(predicate, allowed | set(several(predicate.object)))
     return tuple(found.values())
-
-
-def moved_by(predicate: Predicate) -> tuple[str, ...]:
-    """Return the objects that a predicate is about; its other objects are goals.
-
-    Args:
-        predicate: The predicate.
-    """
-    found: list[str] = []
-    for field in MOVED_FIELDS:
-        value = getattr(predicate, field, ())
-        found += [value] if isinstance(value, str) else value
-    return tuple(found)

@@ -9,13 +9,13 @@ import numpy as np
 from conditionals_node.events.sight import Eyes
 from conditionals_node.events.task_event import Event, EventCode
 from conditionals_node.monitoring.evaluation import Evaluation
+from conditionals_node.verdicts.life import Life
+from conditionals_node.verdicts.truths import Truths
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .group_run import Truths
 from .judge import TaskJudge
-from .life import Life
 from .task import WatchedTask
 
 OF_THE_TASK = (

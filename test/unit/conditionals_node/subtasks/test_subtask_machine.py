@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from conditionals_node.predicates.counting import Logical
-from conditionals_node.subtasks.group_run import Changes, Truths
+from conditionals_node.subtasks.group_run import Changes
 from conditionals_node.subtasks.machine import TaskRun
 from conditionals_node.subtasks.stages import Group, Step, SubtaskStage
+from conditionals_node.verdicts.truths import Truths
 from handiwork_core.contracts.predicate import Truth
 from support.paths import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.monitoring.monitor import ConditionMonitor
-from conditionals_node.subtasks.life import Life, Lives
+from conditionals_node.verdicts.life import Life, Lives
 from support.records.tabletop import IN_BIN, ROBOT, Shown
 
 BUILDER = Builder(ROBOT)

@@ -12,7 +12,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 
-from .group_run import FALSE, TRUE, Mask, Truths
+from .truths import FALSE, TRUE, Mask, Truths
 
 REST_MPS = 0.02
 """Speed below which an object is at rest, m/s."""

@@ -1,12 +1,17 @@
-"""Which objects of a world are at rest. Pure."""
+"""Which objects a predicate is about, and which objects of a world are at rest. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 
-from conditionals_node.subtasks.life import REST_MPS
+from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.world import World
+
+from .life import REST_MPS
+
+MOVED_FIELDS = ("object", "objects", "object1")
+"""Arguments of a predicate that name the objects it is about; its other objects are goals."""
 
 
 class Speeds:
@@ -33,3 +38,16 @@ class Speeds:
             state = self._world.states.get(name)
             self._rests[name] = state is not None and math.hypot(*state.world_v_object.tolist()) < REST_MPS
         return self._rests[name]
+
+
+def moved_by(predicate: Predicate) -> tuple[str, ...]:
+    """Return the objects that a predicate is about; its other objects are goals.
+
+    Args:
+        predicate: The predicate.
+    """
+    found: list[str] = []
+    for field in MOVED_FIELDS:
+        value = getattr(predicate, field, ())
+        found += [value] if isinstance(value, str) else value
+    return tuple(found)
