@@ -9,7 +9,8 @@ from conditionals_node.arguments.arguments import several
 from conditionals_node.composites import StepSpec
 from conditionals_node.events.task_event import EventRules
 from conditionals_node.expressions.definitions import Definitions
-from conditionals_node.expressions.expression import Expression, positive_leaves
+from conditionals_node.expressions.expression import Expression
+from conditionals_node.expressions.tree import positive_leaves
 from conditionals_node.predicates.containment import ObjectEnclosed, ObjectInContainer
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.verdicts.rest import moved_by

@@ -65,6 +65,7 @@ class TaskWatch:
             now_s: ROS time, s.
         """
         self.judge = TaskJudge(self.task)
+        self._evaluation.unlatch(self.task.expressions.values())
         self._names: tuple[str, ...] = ()
         self._shown: object = None
         self.since_s, self._now_s = now_s, now_s
