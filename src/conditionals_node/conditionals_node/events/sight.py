@@ -95,6 +95,7 @@ class Eyes:
         self._fingers = frozenset(finger for hand in all_hands for finger in hand.fingers)
         self._surfaces, self._upright = frozenset(surfaces), frozenset(upright)
         self._names: dict[str, int] = {}
+        self._kinds: tuple[Mapping[str, WorldObject], int, Flags, Flags] | None = None
 
     def look(self, world: World) -> Sight:
         """Make the sight of one snapshot.
@@ -125,8 +126,7 @@ class Eyes:
             place,
             speed,
             self._tilts(WorldView(world), world.states, 1),
-            movable=self._movable(names, world.objects),
-            surface=np.array([name in self._surfaces for name in names], dtype=bool),
+            *self._movable_and_surface(world.objects),
             **touches,
             closed=np.array([_most(closed)]),
             feels=world.contacts is not None,
@@ -158,8 +158,7 @@ class Eyes:
                 place,
                 speed,
                 self._tilts(view, worlds.poses, n),
-                movable=self._movable(names, worlds.objects),
-                surface=np.array([name in self._surfaces for name in names], dtype=bool),
+                *self._movable_and_surface(worlds.objects),
                 **self._touches(view, worlds.forces or (), names, n),
                 closed=np.broadcast_to(_most(closed), (n,)),
                 feels=worlds.forces is not None,
@@ -171,15 +170,18 @@ class Eyes:
             self._names.setdefault(name, len(self._names))
         return tuple(self._names)
 
-    def _movable(self, names: Sequence[str], objects: Mapping[str, WorldObject]) -> Flags:
-        """Return False for what is known to be fixed: it is neither pushed nor out of the scene, wherever it stands."""
-        return np.array(
-            [
-                name not in self._surfaces and not ((item := objects.get(name)) and item.is_static)
-                for name in names
-            ],
-            dtype=bool,
-        )
+    def _movable_and_surface(self, objects: Mapping[str, WorldObject]) -> tuple[Flags, Flags]:
+        """Return which objects move, and which are surfaces.
+
+        What is known to be fixed is neither pushed nor out of the scene, wherever it stands.
+        """
+        kept, count = self._kinds, len(self._names)
+        if kept is None or kept[0] is not objects or kept[1] != count:
+            fixed = {name for name, item in objects.items() if item.is_static} | self._surfaces
+            movable = np.array([name not in fixed for name in self._names], dtype=bool)
+            surface = np.array([name in self._surfaces for name in self._names], dtype=bool)
+            kept = self._kinds = objects, count, movable, surface
+        return kept[2], kept[3]
 
     def _tilts(self, view: View[Any], known: Iterable[str], n: int) -> Array:
         tilt = np.full((len(self._names), n), np.nan)

@@ -60,6 +60,7 @@ class GroupRun:
         self.given: Mask = np.zeros((count, n), dtype=bool)
         """Conditions that held from the start on, and so earn nothing, (conditions, n)."""
         self._fell: Mask = np.zeros((count, n), dtype=bool)
+        self._any_given = False
         self._index = np.arange(count)[:, None]
         self._shares = np.array(group.shares())[:, None]
         self._releases = np.array([step.releases for step in group.steps])[:, None]
@@ -76,7 +77,7 @@ class GroupRun:
 
     def score(self) -> Array:
         """Return the score, 0 to 1, (n,), without the conditions that held from the start on."""
-        if not self.given.any():
+        if not self._any_given:
             return np.asarray(
                 np.where(self.done & (self._shares.sum() > 0.0), 1.0, self._sum(self.completed))
             )
@@ -106,6 +107,7 @@ class GroupRun:
         self.next[rows] = 0
         for state in (self.completed, self.given, self._fell):
             state[:, rows] = False
+        self._any_given = bool(self.given.any())
 
     def give(self, truth: TruthOf, rows: Mask) -> None:
         """Note the conditions that hold at the start: they earn nothing until they have ceased to hold.
@@ -116,18 +118,28 @@ class GroupRun:
         """
         for i, step in enumerate(self.group.steps):
             self.given[i] |= rows & (truth(step) == TRUE)
+        self._any_given = bool(self.given.any())
 
-    def earn(self, truth: TruthOf) -> None:
+    def earn(self, truth: TruthOf) -> bool:
         """Let conditions that held at the start earn again once they have ceased to hold, and hold again.
 
         Args:
             truth: Values of a condition on the present snapshot.
+
+        Returns:
+            True when one earns again.
         """
+        if not self._any_given:
+            return False
+        before = int(self.given.sum())
         for i, step in enumerate(self.group.steps):
             if self.given[i].any():
                 values = truth(step)
                 self.given[i] &= ~(self._fell[i] & (values == TRUE))
                 self._fell[i] = self.given[i] & (self._fell[i] | (values == FALSE))
+        after = int(self.given.sum())
+        self._any_given = after > 0
+        return after < before
 
     def update(self, truth: TruthOf, active: Mask) -> Changes | None:
         """Go forward where a condition holds, else back to the first of those before that have ceased to hold.

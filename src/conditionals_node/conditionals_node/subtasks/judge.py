@@ -65,6 +65,7 @@ class TaskJudge:
         """Number of times that other objects were bumped, moved, tipped over or brought out of the scene, (n,)."""
         self._tracker = EventTracker(task.rules, n)
         self._start_s: Array = np.full(n, np.nan)
+        self._aimed: tuple[object, Aim] | None = None
 
     def reset(self, rows: Mask) -> None:
         """Begin again in some worlds; their next snapshot is the first.
@@ -75,7 +76,7 @@ class TaskJudge:
         self.run.reset(rows)
         self.success.reset(rows)
         self._tracker.reset(rows)
-        self._start_s[rows], self.collateral[rows] = np.nan, 0
+        self._start_s[rows], self.collateral = np.nan, np.where(rows, 0, self.collateral)
 
     def update(self, truth: Callable[[str], Truths], sight: Sight, decide: Decide) -> Judged:
         """Take one snapshot.
@@ -98,8 +99,6 @@ class TaskJudge:
         settled = self._settle(of, sight, decide)
         stage = self.run.current.copy()
         changes = self.run.update(of, settled)
-        for group in self.run.groups():
-            group.earn(of)
         events = Happened()
         _add_changes(events, changes, sight.stamp_s)
         self._add_finished(events, stage, sight.stamp_s)
@@ -122,12 +121,17 @@ class TaskJudge:
         if starting.any():
             self.success.begin(sight, decide, starting)
             if settle_s > 0.0:
-                for group in self.run.groups():
-                    group.give(truth, starting)
+                self.run.give(truth, starting)
         return np.asarray(settled)
 
     def _aim(self, stage: Places, sight: Sight) -> Aim:
-        """Return the aims of the stages that ran at the beginning of this snapshot."""
+        """Return the aims of the stages that ran at the beginning of this snapshot; those before if all is as then."""
+        now = (self.run.version, len(sight.names), stage.tobytes())
+        if self._aimed is None or self._aimed[0] != now:
+            self._aimed = now, self._new_aim(stage, sight)
+        return self._aimed[1]
+
+    def _new_aim(self, stage: Places, sight: Sight) -> Aim:
         shape = (len(sight.names), self._n)
         intended, goals, settled = (np.zeros(shape, dtype=bool) for _ in range(3))
         for i, (aims, run) in enumerate(zip(self.task.aims, self.run.runs, strict=True)):
@@ -141,6 +145,8 @@ class TaskJudge:
         return Aim(intended, goals, settled)
 
     def _add_finished(self, events: Happened, stage: Places, stamp_s: Array) -> None:
+        if (stage == self.run.current).all():
+            return
         for i, of in enumerate(self.task.stages):
             finished = (stage == i) & (self.run.current > i)
             if finished.any():
@@ -154,6 +160,8 @@ class TaskJudge:
 
     def _add_verdicts(self, events: Happened, before: Mask, stamp_s: Array) -> None:
         after, name = self.success.lives.at_end, self.task.name
+        if (after == before).all():
+            return
         _add(events, EventCode.TASK_CONFIRMED, VERDICT, after & ~before, f"{name} is confirmed", stamp_s)
         _add(events, EventCode.TASK_LOST, VERDICT, before & ~after, f"{name} is no longer confirmed", stamp_s)
 

@@ -66,6 +66,10 @@ class TaskRun:
         self.stages = tuple(stages)
         self.runs = [StageRun(stage, n) for stage in stages]
         self.current: Places = np.zeros(n, dtype=np.int64)
+        self.version = 0
+        """Rises with every change of the progress."""
+        self._scores: tuple[int, Array] = -1, np.zeros(n)
+        self._any_done: tuple[int, bool] = -1, False
 
     @property
     def done(self) -> Mask:
@@ -83,12 +87,26 @@ class TaskRun:
             rows: The worlds, (n,).
         """
         self.current[rows] = 0
+        self.version += 1
         for group in self.groups():
             group.reset(rows)
 
+    def give(self, truth: TruthOf, rows: Mask) -> None:
+        """Note the conditions that hold at the start; see ``GroupRun.give``.
+
+        Args:
+            truth: Values of a condition on the present snapshot.
+            rows: The worlds that are at their start, (n,).
+        """
+        self.version += 1
+        for group in self.groups():
+            group.give(truth, rows)
+
     def score(self) -> Array:
         """Return the score of the task, 0 to 1, (n,); finished stages never go back."""
-        return self._scored(lambda run: run.full())
+        if self._scores[0] != self.version:
+            self._scores = self.version, self._scored(lambda run: run.full())
+        return self._scores[1]
 
     def kept_score(self, truth: TruthOf) -> Array:
         """Return the score without what no longer holds: a completed group whose last condition is FALSE loses that.
@@ -99,7 +117,9 @@ class TaskRun:
         Returns:
             0 to 1, (n,).
         """
-        return self._scored(lambda run: run.kept(truth))
+        if self._any_done[0] != self.version:
+            self._any_done = self.version, bool((self.current > 0).any())
+        return self._scored(lambda run: run.kept(truth)) if self._any_done[1] else self.score()
 
     def _scored(self, finished: Callable[[GroupRun], Array]) -> Array:
         total = sum(stage.weight for stage in self.stages)
@@ -145,7 +165,10 @@ class TaskRun:
             if here.any():
                 found += [group.update(truth, here) for group in run.groups]
                 self.current += here & run.done
-        return [changes for changes in found if changes is not None]
+        earned = [group.earn(truth) for group in self.groups()]
+        changed = [changes for changes in found if changes is not None]
+        self.version += bool(changed or any(earned))
+        return changed
 
     def missing(self, world: int = 0) -> Step | None:
         """Return the next condition of the first group that is not completed; None without such a group.

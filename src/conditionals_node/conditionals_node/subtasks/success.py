@@ -111,6 +111,7 @@ class Success:
         self.restless: Mask = np.zeros((0, n), dtype=bool)
         """Objects that the task has moved, and that are not at rest, (m, n)."""
         self.nothing_done = np.zeros(n, dtype=bool)
+        self._refused = False
         self._carried: Mask = np.zeros((0, n), dtype=bool)
         self._gripped: Mask = np.zeros((0, n), dtype=bool)
         self._gripped_since_s: Array = np.zeros((0, n))
@@ -126,8 +127,10 @@ class Success:
             rows: The worlds, (n,).
         """
         self.lives.reset(rows)
-        self.end_score[rows] = self.peak_score[rows] = 0.0
-        self.unwinnable[rows] = self.nothing_done[rows] = False
+        # New arrays: those of the step before may be kept by a caller.
+        self.end_score = np.where(rows, 0.0, self.end_score)
+        self.peak_score = np.where(rows, 0.0, self.peak_score)
+        self.unwinnable, self.nothing_done = self.unwinnable & ~rows, self.nothing_done & ~rows
         for flags in (self.pushed, self.intruding, self.restless, self._carried, self._gripped):
             flags[:, rows] = False
         self._start_m[:, rows] = np.nan
@@ -167,8 +170,12 @@ class Success:
         self.peak_score = np.maximum(self.peak_score, self.end_score)
         self._judge_objects(run, sight, decide, holds == TRUE)
         self._judge_hope(run, sight)
-        calm = ~(self.nothing_done | self.pushed.any(axis=0) | self.intruding.any(axis=0))
-        self.lives.update(sight.stamp_s, holds, calm & ~self.restless.any(axis=0))
+        calm = ~self.nothing_done
+        for refused in (self.pushed, self.intruding, self.restless):
+            if refused.any():
+                calm &= ~refused.any(axis=0)
+        self._refused = not calm.all()
+        self.lives.update(sight.stamp_s, holds, calm)
 
     def refusals(self, names: Sequence[str], world: int = 0) -> list[str]:
         """Return why the task is not confirmed in a world although its conditions hold.
@@ -177,6 +184,8 @@ class Success:
             names: Names of the objects.
             world: Index of the world.
         """
+        if not self._refused:
+            return []
         found = ["all its conditions held at the start"] if self.nothing_done[world] else []
         for flags, text in (
             (self.pushed, "was moved, but no hand carried it"),
@@ -224,11 +233,10 @@ class Success:
     def _judge_objects(self, run: TaskRun, sight: Sight, decide: Decide, holds: Mask) -> None:
         none = np.zeros_like(self._carried)
         self.pushed, self.intruding, self.restless = none, none, none
-        self.nothing_done = holds & np.all([g.given[-1] | ~g.done for g in run.groups()], axis=0)
-        if self.rules.settle_s == 0.0:
-            self.nothing_done = np.zeros(self._n, dtype=bool)
         if not holds.any():
+            self.nothing_done = np.zeros(self._n, dtype=bool)
             return
+        self.nothing_done = holds & np.all([g.given[-1] | ~g.done for g in run.groups()], axis=0)
         targets = holds & self._targets(run, sight)
         if self.rules.require_stationary:
             self.restless = targets & ~(sight.speed_mps < self.rules.rest_mps)

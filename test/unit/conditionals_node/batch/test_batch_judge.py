@@ -183,6 +183,29 @@ def test_a_pose_that_is_not_known_is_unknown_in_its_world_only() -> None:
     assert evaluate_expression(expression, Worlds.of(worlds)).truth.tolist()[1] == 0
 
 
+def test_verdicts_that_are_kept_do_not_change_with_a_reset() -> None:
+    judge = BatchJudge.of_text(TASKS["ladder"], ROBOT, 2)
+    way = [Shown(), *[Shown()] * 10, *carried("cube")]
+    for i, shown in enumerate(way):
+        found = judge.step(Worlds.of([shown.world(1.0 + 0.1 * i)] * 2))
+    fields = (
+        "score",
+        "end_score",
+        "peak_score",
+        "done",
+        "success",
+        "peak_success",
+        "unwinnable",
+        "collateral",
+    )
+    before = {name: getattr(found, name).copy() for name in fields}
+    assert before["success"].all()
+    judge.reset([0, 1])
+    judge.step(Worlds.of([Shown().world(20.0)] * 2))
+    for name in fields:
+        np.testing.assert_array_equal(getattr(found, name), before[name])
+
+
 def test_conditions_of_a_file_are_decided_beside_its_task() -> None:
     judge = BatchJudge.of_file(ROOT / "config" / "conditions.yaml", ROBOT, 2)
     found = judge.step(Worlds.of([Shown().world(1.0), Shown({"cube": IN_BIN}).world(1.0)]))
