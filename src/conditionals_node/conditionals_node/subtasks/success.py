@@ -103,14 +103,14 @@ class Success:
         self.lives = Lives(n, rules.confirm_s)
         self.end_score: Array = np.zeros(n)
         self.peak_score: Array = np.zeros(n)
-        self.unwinnable = np.zeros(n, dtype=bool)
+        self.unwinnable: Mask = np.zeros(n, dtype=bool)
         self.pushed: Mask = np.zeros((0, n), dtype=bool)
         """Objects that were moved, but not carried, (m, n)."""
         self.intruding: Mask = np.zeros((0, n), dtype=bool)
         """Other objects that were put where the task puts its own, (m, n)."""
         self.restless: Mask = np.zeros((0, n), dtype=bool)
         """Objects that the task has moved, and that are not at rest, (m, n)."""
-        self.nothing_done = np.zeros(n, dtype=bool)
+        self.nothing_done: Mask = np.zeros(n, dtype=bool)
         self._refused = False
         self._carried: Mask = np.zeros((0, n), dtype=bool)
         self._gripped: Mask = np.zeros((0, n), dtype=bool)
