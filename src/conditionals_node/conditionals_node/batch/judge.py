@@ -121,11 +121,12 @@ class BatchJudge:
         self.judge.reset(mask)
         self._evaluation.reset(mask)
 
-    def step(self, worlds: Worlds) -> BatchVerdicts:
+    def step(self, worlds: Worlds, sealed: Mapping[str, ArrayLike] | None = None) -> BatchVerdicts:
         """Judge the next snapshot of all worlds.
 
         Args:
             worlds: n worlds with ``stamps``, which do not go back between two resets.
+            sealed: Where an object hangs at a suction cup, by object, (n,) bool; None: there are no cups.
 
         Returns:
             The verdicts.
@@ -138,7 +139,7 @@ class BatchJudge:
         if worlds.stamps is None:
             raise ValueError("stamps: are missing; give the time of each world [s]")
         self._evaluation.begin(worlds)
-        sight = self._eyes.look_at_many(worlds, worlds.stamps)
+        sight = self._eyes.look_at_many(worlds, worlds.stamps, sealed or {})
         with np.errstate(invalid="ignore"):
             judged = self.judge.update(self._truth, sight, self._evaluation.decide)
         margin = {c.key: self._evaluation.margin(c.expression) for c in self._conditions}

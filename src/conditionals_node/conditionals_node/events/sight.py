@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from conditionals_node.arguments.checks import Hand, hands
 from conditionals_node.predicates.grip import held
@@ -132,12 +133,16 @@ class Eyes:
             feels=world.contacts is not None,
         )
 
-    def look_at_many(self, worlds: Worlds, stamp_s: Array) -> Sight:
+    def look_at_many(self, worlds: Worlds, stamp_s: Array, sealed: Mapping[str, ArrayLike]) -> Sight:
         """Make the sight of many worlds.
 
         Args:
             worlds: n worlds. Without forces nothing is touched; objects without a velocity do not move.
             stamp_s: Times of the worlds, (n,), s.
+            sealed: Where an object hangs at a suction cup, by object, (n,) bool.
+
+        Raises:
+            ValueError: An object of ``sealed`` has no pose, or another number of worlds.
         """
         names, n = self._known(worlds.poses), worlds.n
         place, speed = np.full((len(names), n, 3), np.nan), np.full((len(names), n), np.nan)
@@ -151,7 +156,14 @@ class Eyes:
             closed_share(gripper, worlds.joints.get(gripper.joint, nowhere)) for gripper in self._grippers
         ]
         view = BatchView(worlds)
+        cups = {name: np.asarray(held, dtype=bool) for name, held in sealed.items()}
+        wrong = [name for name, held in cups.items() if name not in worlds.poses or held.shape != (n,)]
+        if wrong:
+            raise ValueError(f"sealed[{wrong[0]!r}]: give ({n},) bool for an object that has poses")
         with np.errstate(invalid="ignore", divide="ignore"):
+            touches = self._touches(view, worlds.forces or (), names, n)
+            for name, held in cups.items():
+                touches["gripped"][self._names[name]] |= held
             return Sight(
                 names,
                 stamp_s,
@@ -159,7 +171,7 @@ class Eyes:
                 speed,
                 self._tilts(view, worlds.poses, n),
                 *self._movable_and_surface(worlds.objects),
-                **self._touches(view, worlds.forces or (), names, n),
+                **touches,
                 closed=np.broadcast_to(_most(closed), (n,)),
                 feels=worlds.forces is not None,
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from conditionals_node.monitoring.evaluation import Evaluation
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Predicate
+from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import World
 from support.paths import ROOT
 from support.records.tabletop import IN_BIN, ON_TABLE, OVER_BIN, ROBOT, START, Shown, task_of
@@ -181,6 +184,28 @@ def test_a_pose_that_is_not_known_is_unknown_in_its_world_only() -> None:
         Builder(ROBOT).build("object_in_container", {"object": "cube", "container": "bin"}).expression
     )
     assert evaluate_expression(expression, Worlds.of(worlds)).truth.tolist()[1] == 0
+
+
+def test_an_object_at_a_suction_cup_is_carried_in_a_batch_as_alone() -> None:
+    text = f"""
+name: t
+subtasks:
+- name: put
+  groups: {{cube: [{{expression: "{EXPRESSIONS[0]}"}}]}}
+"""
+    batch, alone = BatchJudge.of_text(text, ROBOT, 2), Alone(text)
+    shown = [Shown(), *[Shown()] * 10, *carried("cube")]
+    for i, one in enumerate(shown):
+        held = bool(one.held)
+        world = replace(one, held=()).world(1.0 + 0.1 * i)
+        cup = SuctionState(world.stamp_s, on=True, sealed=held, object="cube" if held else "")
+        found = batch.step(Worlds.of([world, world]), sealed={"cube": [held, False]})
+        alone.check(replace(world, suction={"cup": cup}), found, 0)
+    assert found.success.tolist() == [True, False]
+    refusals = batch.judge.success.refusals(alone.watch._names, 1)
+    assert refusals == ["cube was moved, but no hand carried it"]
+    with pytest.raises(ValueError, match="sealed\\['cup'\\]"):
+        batch.step(Worlds.of([world, world]), sealed={"cup": [True, True]})
 
 
 def test_verdicts_that_are_kept_do_not_change_with_a_reset() -> None:
