@@ -16,12 +16,15 @@ from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.subtasks.judge import TaskJudge
 from conditionals_node.subtasks.task import WatchedTask, read_task
+from conditionals_node.verdicts.life import REST_MPS, Lives
+from conditionals_node.verdicts.rest import moved_by
 from conditionals_node.verdicts.truths import Mask, Truths
 from conditionals_node.views.batch_worlds import Worlds
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot
 
+from .decide import truths_of
 from .evaluation import BatchEvaluation
 
 
@@ -41,6 +44,7 @@ class BatchVerdicts:
         events: The events of this step.
         truth: Values of ``Truth`` of the other conditions by key, (n,).
         margin: Their margins, (n,); nan where UNKNOWN.
+        confirmed: Where they are confirmed at rest now, (n,); ``BatchJudge.lives`` has the rest of their lives.
     """
 
     score: Array
@@ -54,6 +58,7 @@ class BatchVerdicts:
     events: Happened
     truth: Mapping[str, Truths]
     margin: Mapping[str, Array]
+    confirmed: Mapping[str, Mask]
 
 
 class BatchJudge:
@@ -63,7 +68,7 @@ class BatchJudge:
         task: The task; see ``of_text`` and ``of_file``.
         robot: Description of the robot whose hands and joints the worlds have.
         n: Number of worlds.
-        conditions: Other conditions that are decided in each step.
+        conditions: Other conditions that are decided in each step; their ``hold_s`` does not count here.
 
     Raises:
         ConfigError: A predicate decides one world at a time, or ``n`` is not positive.
@@ -77,6 +82,14 @@ class BatchJudge:
         self._evaluation = BatchEvaluation([*task.expressions.values(), *others])
         self._eyes = Eyes(robot, task.rules.surfaces, task.rules.upright)
         self.judge = TaskJudge(task, n)
+        self.lives = {condition.key: Lives(n) for condition in conditions}
+        """The lives of the other conditions by key."""
+        self._moved = {
+            condition.key: {
+                name for leaf in condition.expression.leaves() for name in moved_by(leaf.predicate)
+            }
+            for condition in conditions
+        }
 
     @classmethod
     def of_text(cls, text: str, robot: Robot, n: int) -> BatchJudge:
@@ -120,6 +133,8 @@ class BatchJudge:
         mask[given] = True
         self.judge.reset(mask)
         self._evaluation.reset(mask)
+        for lives in self.lives.values():
+            lives.reset(mask)
 
     def step(self, worlds: Worlds, sealed: Mapping[str, ArrayLike] | None = None) -> BatchVerdicts:
         """Judge the next snapshot of all worlds.
@@ -143,7 +158,11 @@ class BatchJudge:
         with np.errstate(invalid="ignore"):
             judged = self.judge.update(self._truth, sight, self._evaluation.decide)
         margin = {c.key: self._evaluation.margin(c.expression) for c in self._conditions}
-        truth = {c.key: self._evaluation.truth(c.expression) for c in self._conditions}
+        truth = {key: truths_of(values) for key, values in margin.items()}
+        for key, lives in self.lives.items():
+            slow = sight.speed_mps < REST_MPS
+            calm: Mask = np.asarray((slow | ~sight.rows(self._moved[key])[:, None]).all(axis=0))
+            lives.update(worlds.stamps, truth[key], calm & self._moved[key].issubset(sight.names))
         run, success = self.judge.run, self.judge.success
         return BatchVerdicts(
             run.score(),
@@ -157,6 +176,7 @@ class BatchJudge:
             judged.events,
             truth,
             margin,
+            {key: lives.at_end for key, lives in self.lives.items()},
         )
 
     def _truth(self, key: str) -> Truths:

@@ -106,7 +106,9 @@ class Lives:
             rows: The verdicts, (n,).
         """
         for key in LASTING:
-            getattr(self, key)[rows] = 0.0 if key == "longest_s" else np.nan
+            never = 0.0 if key == "longest_s" else np.nan
+            # A new array: that of the step before may be kept by a caller.
+            setattr(self, key, np.where(rows, never, getattr(self, key)))
 
     def update(self, now_s: Array, truth: Truths, calm: Mask) -> None:
         """Take the values of one instant.
