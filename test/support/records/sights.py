@@ -52,6 +52,7 @@ class Seen:
             np.array([[motion.tilt_rad] for motion in motions]),
             movable=np.array([name != TABLE for name in names]),
             surface=np.array([name == TABLE for name in names]),
+            solid=np.ones(len(names), dtype=bool),
             touched=np.array([[name in touched] for name in names]),
             gripped=np.array([[name in self.gripped] for name in names]),
             closed=np.array([self.closed]),

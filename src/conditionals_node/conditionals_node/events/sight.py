@@ -37,6 +37,7 @@ class Sight:
         tilt_rad: Angles between their z axes and straight up, (m, n), rad; nan where nobody asks.
         movable: False for objects that are known to be fixed, (m,).
         surface: True for objects that others stand on, which do not count as objects, (m,).
+        solid: True for objects whose geometry is known, (m,).
         touched: Objects that a finger touches, (m, n).
         gripped: Objects between the fingers, or under a cup that is sealed, (m, n).
         closed: Shares to which the grippers are closed, (n,); nan where it is not measured.
@@ -50,6 +51,7 @@ class Sight:
     tilt_rad: Array
     movable: Flags
     surface: Flags
+    solid: Flags
     touched: Flags
     gripped: Flags
     closed: Array
@@ -96,7 +98,7 @@ class Eyes:
         self._fingers = frozenset(finger for hand in all_hands for finger in hand.fingers)
         self._surfaces, self._upright = frozenset(surfaces), frozenset(upright)
         self._names: dict[str, int] = {}
-        self._kinds: tuple[Mapping[str, WorldObject], int, Flags, Flags] | None = None
+        self._kinds: tuple[Mapping[str, WorldObject], int, tuple[Flags, Flags, Flags]] | None = None
 
     def look(self, world: World) -> Sight:
         """Make the sight of one snapshot.
@@ -127,7 +129,7 @@ class Eyes:
             place,
             speed,
             self._tilts(WorldView(world), world.states, 1),
-            *self._movable_and_surface(world.objects),
+            *self._kinds_of(world.objects),
             **touches,
             closed=np.array([_most(closed)]),
             feels=world.contacts is not None,
@@ -170,7 +172,7 @@ class Eyes:
                 place,
                 speed,
                 self._tilts(view, worlds.poses, n),
-                *self._movable_and_surface(worlds.objects),
+                *self._kinds_of(worlds.objects),
                 **touches,
                 closed=np.broadcast_to(_most(closed), (n,)),
                 feels=worlds.forces is not None,
@@ -182,8 +184,8 @@ class Eyes:
             self._names.setdefault(name, len(self._names))
         return tuple(self._names)
 
-    def _movable_and_surface(self, objects: Mapping[str, WorldObject]) -> tuple[Flags, Flags]:
-        """Return which objects move, and which are surfaces.
+    def _kinds_of(self, objects: Mapping[str, WorldObject]) -> tuple[Flags, Flags, Flags]:
+        """Return which objects move, which are surfaces, and of which the geometry is known.
 
         What is known to be fixed is neither pushed nor out of the scene, wherever it stands.
         """
@@ -192,8 +194,9 @@ class Eyes:
             fixed = {name for name, item in objects.items() if item.is_static} | self._surfaces
             movable = np.array([name not in fixed for name in self._names], dtype=bool)
             surface = np.array([name in self._surfaces for name in self._names], dtype=bool)
-            kept = self._kinds = objects, count, movable, surface
-        return kept[2], kept[3]
+            solid = np.array([name in objects for name in self._names], dtype=bool)
+            kept = self._kinds = objects, count, (movable, surface, solid)
+        return kept[2]
 
     def _tilts(self, view: View[Any], known: Iterable[str], n: int) -> Array:
         tilt = np.full((len(self._names), n), np.nan)

@@ -114,7 +114,7 @@ class TaskJudge:
     def _settle(self, truth: Callable[[Step], Truths], sight: Sight, decide: Decide) -> Mask:
         """Note how worlds are at their start; return those where something may be gained."""
         settle_s = self.task.success.settle_s
-        first = np.isnan(self._start_s)
+        first = np.isnan(self._start_s) & self._is_seen(sight)
         self._start_s = np.where(first, sight.stamp_s, self._start_s)
         settled = sight.stamp_s - self._start_s >= settle_s - ROUND_OFF_S
         starting = (first | ~settled) if settle_s > 0.0 else first
@@ -123,6 +123,12 @@ class TaskJudge:
             if settle_s > 0.0:
                 self.run.give(truth, starting)
         return np.asarray(settled)
+
+    def _is_seen(self, sight: Sight) -> Mask:
+        """Return the worlds of which something is known: a task does not start before its objects."""
+        if not any(aims.goals or any(aims.moved) for aims in self.task.aims):
+            return np.ones(self._n, dtype=bool)
+        return np.asarray((sight.solid[:, None] & ~np.isnan(sight.place_m[..., 0])).any(axis=0))
 
     def _aim(self, stage: Places, sight: Sight) -> Aim:
         """Return the aims of the stages that ran at the beginning of this snapshot; those before if all is as then."""

@@ -15,6 +15,7 @@ from conditionals_node.expressions.build import Builder
 from conditionals_node.predicates.grip import MIN_CLOSED
 from conditionals_node.subtasks.success import ORIGINAL
 from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.world import World
 from support.records.tabletop import IN_BIN, OBJECTS, ON_TABLE, OVER_BIN, ROBOT, Episode, Shown, solid
 
 PUT = "{name: tidy, subtasks: [{name: put, pick_and_place: {object: [cube], container: bin}}]}"
@@ -145,6 +146,18 @@ def test_what_holds_for_a_moment_while_objects_settle_earns_nothing() -> None:
     episode.carry("cube", IN_BIN)
     episode.show(lying(), times=5)
     assert (episode.watch.score, episode.watch.life.at_end) == (1.0, True)
+
+
+def test_a_task_starts_when_its_world_is_known() -> None:
+    episode = Episode(PLAIN)
+    episode.watch.restart(episode.t)
+    for empty in (World(0.0), World(episode.t + 1.0, states=lying().world(episode.t).states)):
+        episode.evaluation.begin(empty, episode.t + 1.0)
+        episode.watch.update(empty, episode.t + 1.0)
+    episode.t += 10.0  # such as the time until the geometry of the objects has come
+    episode.show(lying(), times=15)
+    assert (episode.watch.score, episode.watch.life.at_peak) == (0.0, False)
+    assert episode.watch.refusals == ["all its conditions held at the start"]
 
 
 def test_objects_that_sink_at_a_reset_make_no_events() -> None:
