@@ -16,6 +16,7 @@ from conditionals_node.events.task_event import EventCode
 from conditionals_node.events.tracker import EventTracker
 from conditionals_node.verdicts.life import ROUND_OFF_S
 from conditionals_node.verdicts.truths import Mask, Truths
+from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
 
 from .group_run import Changes, Places
@@ -90,13 +91,20 @@ class TaskJudge:
             The news.
         """
         known: dict[str, Truths] = {}
+        decided: dict[int, Truths] = {}
 
         def of(step: Step) -> Truths:
             if step.key not in known:
                 known[step.key] = truth(step.key)
             return known[step.key]
 
-        settled = self._settle(of, sight, decide)
+        def once(predicate: Predicate) -> Truths:
+            # By identity, since the predicates about other objects are kept and compare slowly.
+            if id(predicate) not in decided:
+                decided[id(predicate)] = decide(predicate)
+            return decided[id(predicate)]
+
+        settled = self._settle(of, sight, once)
         stage = self.run.current.copy()
         changes = self.run.update(of, settled)
         events = Happened()
@@ -107,7 +115,7 @@ class TaskJudge:
         events.raised += self._tracker.update(sight, self._aim(stage, sight), settled).raised
         self.collateral = self.collateral + events.count(COLLATERAL, self._n)
         before = self.success.lives.at_end
-        self.success.update(self.run, of, sight, decide)
+        self.success.update(self.run, of, sight, once)
         self._add_verdicts(events, before, sight.stamp_s)
         return Judged(changes, events)
 

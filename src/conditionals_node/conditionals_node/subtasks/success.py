@@ -31,8 +31,8 @@ class SuccessRules:
         require_stationary: True to confirm only while the objects that the task has moved are at rest.
         rest_mps: Speed below which an object is at rest, m/s.
         confirm_s: Time for which the task must hold, at rest if that is required, to be confirmed, s.
-        settle_s: Time after the first snapshot with a known object in which nothing is gained, s; conditions that hold in it earn nothing until
-            they have ceased to hold. 0: everything counts from the first snapshot on.
+        settle_s: Time after the first snapshot with a known object in which nothing is gained, s; conditions that hold
+            in it earn nothing until they have ceased to hold. 0: everything counts from the first snapshot on.
         exclusive: True when no other object may be put where the task puts its own.
         by_robot: True when objects must be carried there by a hand: one that is ``push_m`` from its start without
             having been carried was pushed.
