@@ -102,7 +102,10 @@ def test_the_task_of_the_demo_is_followed_step_by_step(
     scores = [message.score for message in progress]
     assert scores == sorted(scores), scores
     wait_for("its event", lambda: TaskEvent.TASK_DONE in [event.code for event in task_events], 60.0)
-    steps = {TaskEvent.CONDITION_GAINED, TaskEvent.TASK_DONE}
+    wait_for("a confirmed success", lambda: progress[-1].verdict.at_end, 60.0)
+    confirmed = TaskEvent.TASK_CONFIRMED
+    wait_for("its event too", lambda: confirmed in [event.code for event in task_events], 60.0)
+    steps = {TaskEvent.CONDITION_GAINED, TaskEvent.TASK_DONE, confirmed}
     assert {event.code for event in task_events} == steps, [event.message for event in task_events]
 
 

@@ -97,7 +97,7 @@ class ConditionalsNode(ManagedNode):
         """Subscribe to the world and watch the conditions of the file."""
         if self._source is None:
             self._source = RosWorldSource(
-                self, self._robot, Subscriptions(contacts=True, on_states=self._on_states)
+                self, self._robot, Subscriptions(contacts=True, cups=True, on_states=self._on_states)
             )
             self.diagnostics.add("intake", IntakeDiagnoses(self._source.statistics))
         conditions, task = self._initial

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 
 _HOMES = {
-    "conditionals_node.batch": "Poses Verdicts Worlds evaluate",
+    "conditionals_node.batch": "BatchJudge BatchVerdicts Poses Verdicts Worlds evaluate evaluate_expression",
     "conditionals_node.predicates.measured": "Measured Relation",
     "conditionals_node.predicates.counting": "Logical",
     "conditionals_node.predicates.parts": "Part",

@@ -1,9 +1,12 @@
 """The public names for type checkers and documentation; ``__init__.py`` loads the same ones at run time."""
 
+from conditionals_node.batch import BatchJudge as BatchJudge
+from conditionals_node.batch import BatchVerdicts as BatchVerdicts
 from conditionals_node.batch import Poses as Poses
 from conditionals_node.batch import Verdicts as Verdicts
 from conditionals_node.batch import Worlds as Worlds
 from conditionals_node.batch import evaluate as evaluate
+from conditionals_node.batch import evaluate_expression as evaluate_expression
 from conditionals_node.predicates.counting import Logical as Logical
 from conditionals_node.predicates.measured import Measured as Measured
 from conditionals_node.predicates.measured import Relation as Relation

@@ -23,6 +23,7 @@ task:
   subtasks:
   - {name: out, groups: {cube: [{expression: gone}]}}
   - {name: back, groups: {cube: [{expression: in_bin}]}, score: 0.5}
+  success: {settle_s: 0.0}
 """
 
 
@@ -102,6 +103,34 @@ def test_progress_and_events_of_the_files_task_are_published(peer: Peer) -> None
     found = [event.code for event in peer.task_events]
     gained, done = TaskEvent.CONDITION_GAINED, TaskEvent.SUBTASK_DONE
     assert found == [gained, done, gained, TaskEvent.TASK_DONE]
+
+
+def test_verdicts_have_a_life_and_a_task_says_why_it_is_no_success(peer: Peer) -> None:
+    peer.wait(lambda: peer.value("in_bin") == Condition.TRUE and peer.latest["in_bin"].verdict.at_end)
+    verdict = peer.latest["in_bin"].verdict
+    assert verdict.longest >= 0.2
+    assert verdict.first_true.sec + verdict.first_true.nanosec > 0
+    task = (
+        "{name: out, success: {settle_s: 0.0}, subtasks: [{name: s, groups: {cube: [{expression: gone}]}}]}"
+    )
+    peer.call(WatchTask.Request(task=task))
+    peer.cube_x = 0.5
+    pushed = "cube was moved, but no hand carried it"
+    peer.wait(lambda: peer.progress.name == "out" and peer.progress.refusals == [pushed])
+    assert (peer.progress.done, peer.progress.verdict.at_end) == (True, False)
+    assert f"  not yet: {pushed}" in list(progress_lines(peer.progress))
+    allowed = task.replace("settle_s: 0.0", "settle_s: 0.0, by_robot: false")
+    peer.call(WatchTask.Request(task=allowed))
+    peer.wait(lambda: peer.progress.verdict.at_end)
+    assert (peer.progress.refusals, peer.progress.end_score, peer.progress.peak_score) == ([], 1.0, 1.0)
+    assert "success: confirmed at rest" in "".join(progress_lines(peer.progress))
+    peer.cube_x = 0.0
+    peer.wait(lambda: not peer.progress.verdict.at_end)
+    assert peer.progress.verdict.at_peak
+    peer.wait(lambda: any(event.code == TaskEvent.TASK_LOST for event in peer.task_events))
+    peer.wait(lambda: peer.value("in_bin") == Condition.TRUE and peer.latest["in_bin"].verdict.at_end)
+    stamp = peer.latest["in_bin"].stamp.sec + 1.0
+    assert "confirmed at rest" in "".join(why_lines(peer.latest["in_bin"], stamp))
 
 
 def test_a_task_of_a_request_takes_the_place_of_the_one_before(peer: Peer) -> None:

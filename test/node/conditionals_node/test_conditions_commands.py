@@ -61,7 +61,8 @@ def test_watch_unwatch_and_watch_task_change_what_is_followed(peer: Peer, tmp_pa
     assert code == 0 and out.startswith("task up: "), err
     peer.wait(lambda: peer.progress.name == "up" and peer.progress.done)
     code, out, _ = handiwork("watch-task")
-    assert (code, out.splitlines()[0]) == (0, "task up: 100%, done")
+    assert (code, out.splitlines()[0]) == (0, "task up: 0%, done")
+    assert "all its conditions held at the start" in out
     task.write_text("name: away\nsubtasks: [{name: out, groups: {cube: [{expression: not in_bin}]}}]\n")
     assert handiwork("watch-task", str(task))[0] == 0
     assert handiwork("watch-task", str(tmp_path / "none.yaml"))[0] == 2
@@ -71,7 +72,7 @@ def test_the_table_and_the_progress_are_printed_once(peer: Peer) -> None:
     code, out, _ = handiwork("conditions", "--once")
     assert code == 0
     lines = out.splitlines()
-    assert lines[0].split()[:4] == ["value", "since", "margin", "condition"]
+    assert lines[0].split()[:5] == ["value", "rest", "since", "margin", "condition"]
     assert lines[1].startswith("TRUE") and "in_bin" in lines[1] and "\x1b" not in out
     assert "task away: 0%" in out
     assert "> not in_bin" in out

@@ -1,10 +1,21 @@
-"""The same predicates for thousands of worlds at once: arrays in, arrays out. No ROS, no simulator.
+"""The same code for thousands of worlds at once: arrays in, arrays out. No ROS, no simulator.
 
 ``evaluate(ObjectInContainer("cube", "bin"), worlds).margin`` is one number for each world.
+``BatchJudge`` follows a task.
 """
 
 from conditionals_node.views.batch_worlds import Poses, Worlds
 
-from .decide import Verdicts, advance, evaluate
+from .decide import Verdicts, advance, evaluate, evaluate_expression
+from .judge import BatchJudge, BatchVerdicts
 
-__all__ = ["Poses", "Verdicts", "Worlds", "advance", "evaluate"]
+__all__ = [
+    "BatchJudge",
+    "BatchVerdicts",
+    "Poses",
+    "Verdicts",
+    "Worlds",
+    "advance",
+    "evaluate",
+    "evaluate_expression",
+]

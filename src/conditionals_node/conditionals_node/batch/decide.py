@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conditionals_node.expressions.expression import Algebra, Expression
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.counting import TINY, counted_margins
 from conditionals_node.predicates.measured import Measured
@@ -16,7 +17,7 @@ from conditionals_node.predicates.parts import Part
 from conditionals_node.views.batch_view import BatchView
 from conditionals_node.views.batch_worlds import Worlds
 from conditionals_node.views.views import Unknown
-from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
 
 
@@ -42,8 +43,17 @@ class Verdicts:
     @property
     def truth(self) -> NDArray[np.int8]:
         """The values of ``Truth`` as numbers, (n,)."""
-        known = np.where(self.margin > 0.0, int(Truth.TRUE), int(Truth.FALSE))
-        return np.where(np.isnan(self.margin), int(Truth.UNKNOWN), known).astype(np.int8)
+        return truths_of(self.margin)
+
+
+def truths_of(margin: Array) -> NDArray[np.int8]:
+    """Return the values of ``Truth`` that margins stand for, (n,).
+
+    Args:
+        margin: TRUE above 0, UNKNOWN for nan, else FALSE, (n,).
+    """
+    # UNKNOWN is 0, FALSE 1 and TRUE 2.
+    return np.asarray(np.add(margin > 0.0, margin == margin, dtype=np.int8))
 
 
 def evaluate(predicate: Predicate, worlds: Worlds) -> Verdicts:
@@ -109,6 +119,39 @@ def advance(
     lead = np.where(np.isnan(seen[1:] - seen[:-1]), np.inf, seen[1:] - seen[:-1]).min(axis=0)
     order = lead if predicate.strict else np.where(lead == 0.0, TINY, lead)
     return Verdicts(together([*placed, order]), (("lead", lead, "s", ""),), reason), seen
+
+
+def evaluate_expression(expression: Expression, worlds: Worlds) -> Verdicts:
+    """Decide an expression for every world; see ``evaluate``.
+
+    Args:
+        expression: The expression, as ``Condition.expression`` has it.
+        worlds: ``n`` worlds.
+
+    Returns:
+        The verdicts, with the evidence of all predicates.
+
+    Raises:
+        TypeError: See ``evaluate``.
+    """
+    found = {leaf.key: evaluate(leaf.predicate, worlds) for leaf in expression.leaves()}
+    margin = expression.fold(lambda leaf: found[leaf.key].margin, MARGINS)
+    return Verdicts(margin, _joined(list(found.values())), _first_reason(list(found.values())))
+
+
+def opposite_margins(margin: Array) -> Array:
+    """Return the margins of ``not``: TRUE for FALSE and the other way round; UNKNOWN, nan, stays.
+
+    Args:
+        margin: The margins, (n,).
+    """
+    return np.where(margin > 0.0, -margin, np.maximum(-margin, TINY))
+
+
+MARGINS: Algebra[Array] = Algebra(
+    opposite_margins, lambda parts, low, high: counted_margins(np.stack(parts), low, high)
+)
+"""The algebra of expressions for margins of many worlds; ``FINDINGS`` is that for one."""
 
 
 def together(margins: Sequence[Array]) -> Array:

@@ -62,6 +62,9 @@ class PickAndPlace:
             # A lowered object is below the container's rim; that is a right place too.
             there = f"(object_above(object={item}, reference_object={container}) or {inside}))"
             verify = f"{inside}, require_gripper_detached=true{RESTS if self.ladder else ''})"
+            if self.ladder:
+                # Of two nested bowls each is in the other's hull; only the inner one is above the other's underside.
+                verify += f" and object_above_bottom(object={item}, reference_object={container})"
             found[name] = _steps(item, there, verify, self.ladder)
         return found
 

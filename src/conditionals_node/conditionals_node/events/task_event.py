@@ -27,6 +27,8 @@ class EventCode(IntEnum):
     CONDITION_LOST = 301
     SUBTASK_DONE = 302
     TASK_DONE = 303
+    TASK_CONFIRMED = 304
+    TASK_LOST = 305
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,20 @@ class EventRules:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; ``value`` is the number that decided, nan where there is none."""
+    """One event.
+
+    Attributes:
+        code: Its kind.
+        stamp_s: Time of its detection, s.
+        subject: The object or the group that it is about; empty where there is none.
+        message: One sentence.
+        value: The number that decided; nan where there is none.
+        onset_s: Time at which it began, s: a push is detected at its end.
+    """
 
     code: EventCode
     stamp_s: float
     subject: str
     message: str
     value: float = math.nan
+    onset_s: float = math.nan

@@ -1,80 +1,18 @@
-"""Events from a sequence of sights, each reported once. Pure; ``sight.py`` makes the sights from the world."""
+"""Events from a sequence of sights of n worlds, each reported once. Pure; ``sight.py`` makes the sights."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from handiwork_core.model.geometry import Array
 
-from .task_event import Event, EventCode, EventRules
+from .happened import NOT_YET_S, Flags, Happened, Indices, Reports, Words, first_of, indices, named
+from .sight import Aim, Sight
+from .task_event import EventCode, EventRules
 
 ROOM_M = 0.25
 """The room around the first place of an object that belongs to the scene, m."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ObjectMotion:
-    """The motion of one object.
-
-    Attributes:
-        place_m: Its origin in world, (3,), m.
-        speed_mps: Its speed, m/s.
-        tilt_rad: Angle between its z axis and straight up, rad.
-    """
-
-    place_m: Array
-    speed_mps: float
-    tilt_rad: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sight:
-    """The observations of one instant.
-
-    Attributes:
-        stamp_s: Time of the snapshot, s.
-        motions: Motion of each object that can move, by name.
-        touched: Objects that a finger touches, in order of the objects.
-        gripped: Objects between the fingers, in order of the objects.
-        touches_surface: True when a finger touches a surface.
-        closed: Share to which the gripper is closed; nan where it is not measured.
-        intended: Objects that are to be moved now.
-        goals: Objects that they are moved to.
-        goal_places_m: Origins of these in world, (3,) each, by name, m.
-        settled: Intended objects that have arrived.
-        feels: False where contacts are not known, so that no event of touching is reported.
-    """
-
-    stamp_s: float
-    motions: Mapping[str, ObjectMotion]
-    touched: tuple[str, ...] = ()
-    gripped: tuple[str, ...] = ()
-    touches_surface: bool = False
-    closed: float = math.nan
-    intended: frozenset[str] = frozenset()
-    goals: frozenset[str] = frozenset()
-    goal_places_m: Mapping[str, Array] = field(default_factory=dict)
-    settled: frozenset[str] = frozenset()
-    feels: bool = True
-
-
-@dataclass(slots=True)
-class _Memory:
-    """The state that is kept from one instant to the next."""
-
-    wrong: str = ""
-    on_surface: bool = False
-    closed: bool = False
-    holding: tuple[str, ...] = ()
-    several: bool = False
-    gone: set[str] = field(default_factory=set)
-    tipped: set[str] = field(default_factory=set)
-    hit: set[str] = field(default_factory=set)
-    moving_from: dict[str, Array] = field(default_factory=dict)
+NOBODY = np.array([-1])
 
 
 class EventTracker:
@@ -82,134 +20,215 @@ class EventTracker:
 
     Args:
         rules: The limits of events.
+        n: Number of worlds.
     """
 
-    def __init__(self, rules: EventRules) -> None:
-        self._rules, self._was = rules, _Memory()
-        self._reported_s: dict[tuple[EventCode, str], float] = {}
-        edges = list(zip(rules.centre_m, rules.size_m, strict=True))
-        self._low = [centre - 0.5 * size for centre, size in edges]
-        self._high = [centre + 0.5 * size for centre, size in edges]
-        self._in_scene: set[str] = set()
+    def __init__(self, rules: EventRules, n: int = 1) -> None:
+        self._rules, self._n = rules, n
+        none: Flags = np.zeros((0, n), dtype=bool)
+        # By object, (m, n): each grows when an object is seen for the first time.
+        self._moving, self._gone, self._tipped, self._hit, self._holding = none, none, none, none, none
+        self._in_scene = none
+        self._from_m: Array = np.zeros((0, n, 3))
+        self._since_s: Array = np.zeros((0, n))
+        self._reported_s: dict[EventCode, Array] = {}
+        # By world, (n,).
+        self._wrong: Indices = np.full(n, -1)
+        nowhere: Flags = np.zeros(n, dtype=bool)
+        self._on_surface, self._closed, self._several = nowhere, nowhere.copy(), nowhere.copy()
+        self._held_s: Array = np.full(n, np.nan)
+        self._low: Array = np.zeros((3, n))
+        self._high: Array = np.zeros((3, n))
+        self.reset(np.ones(n, dtype=bool))
 
-    def update(self, sight: Sight) -> list[Event]:
+    def reset(self, rows: Flags) -> None:
+        """Forget everything about some worlds.
+
+        Args:
+            rows: The worlds, (n,).
+        """
+        for state in (self._moving, self._gone, self._tipped, self._hit, self._holding, self._in_scene):
+            state[:, rows] = False
+        for reported in self._reported_s.values():
+            reported[:, rows] = NOT_YET_S
+        self._wrong[rows] = -1
+        for seen in (self._on_surface, self._closed, self._several):
+            seen[rows] = False
+        centre, half = np.array(self._rules.centre_m), 0.5 * np.array(self._rules.size_m)
+        self._low[:, rows], self._high[:, rows] = (centre - half)[:, None], (centre + half)[:, None]
+
+    def update(self, sight: Sight, aim: Aim, reported: Flags | None = None) -> Happened:
         """Return the events since the instant before, without those that were reported within ``merge_s``.
 
         Args:
             sight: The observations of this instant.
+            aim: The aims of the tasks.
+            reported: Worlds whose events are reported, (n,); None: all.
 
         Returns:
-            The events, in the order in which the checks run.
+            The events.
         """
-        return [event for event in self._all(sight) if self._is_new(event)]
-
-    def _is_new(self, event: Event) -> bool:
-        key = (event.code, event.subject)
-        last_s = self._reported_s.get(key, -math.inf)
-        self._reported_s[key] = event.stamp_s
-        return not 0.0 <= event.stamp_s - last_s < self._rules.merge_s
-
-    def _all(self, sight: Sight) -> Iterator[Event]:
+        self._grow(sight)
+        found = Reports(self._reported_s, sight.names, sight.stamp_s, self._rules.merge_s, reported)
+        things = sight.touched & ~sight.surface[:, None]
         if sight.feels:
-            yield from self._wrong_grasp(sight)
-            yield from self._gripper(sight)
-        yield from self._pushed(sight)
-        yield from self._left_or_tipped(sight)
+            self._wrong_grasp(sight, aim, found)
+            self._gripper(sight, things, found)
+        self._pushed(sight, aim, found)
+        self._left_or_tipped(sight, aim, found)
         if sight.feels:
-            yield from self._drop(sight)
-            yield from self._touches(sight)
-
-    def _wrong_grasp(self, sight: Sight) -> Iterator[Event]:
-        wrong = next((name for name in sight.gripped if name not in sight.intended), "")
-        before, self._was.wrong = self._was.wrong, wrong
-        if wrong and wrong != before:
-            text = f"{wrong} was grabbed; the task moves {sorted(sight.intended)}"
-            yield Event(EventCode.WRONG_OBJECT_GRABBED, sight.stamp_s, wrong, text)
-        elif before and not wrong:
-            text = f"{before}, which was the wrong object, is let go"
-            yield Event(EventCode.WRONG_OBJECT_DETACHED, sight.stamp_s, before, text)
-
-    def _gripper(self, sight: Sight) -> Iterator[Event]:
-        if sight.touches_surface and not self._was.on_surface:
-            yield Event(EventCode.GRIPPER_HIT_TABLE, sight.stamp_s, "", "a finger touches the table")
-        self._was.on_surface = sight.touches_surface
-        closed = sight.closed >= self._rules.closed_share
-        # Both fingers do not meet what they close on in the same instant, so one that touches is enough.
-        empty = not (sight.gripped or sight.touched)
-        if closed and not self._was.closed and (self._rules.closing_on_object or empty):
-            text = f"gripper is {sight.closed:.0%} closed"
-            yield Event(EventCode.GRIPPER_FULLY_CLOSED, sight.stamp_s, "", text, sight.closed)
-        self._was.closed = closed
-
-    def _pushed(self, sight: Sight) -> Iterator[Event]:
-        rules, moving_from = self._rules, self._was.moving_from
-        for name, motion in sight.motions.items():
-            if name in sight.intended:
-                continue
-            if motion.speed_mps > rules.moving_mps:
-                if name not in moving_from and rules.tell_starts:
-                    text = f"{name} begins to move at {motion.speed_mps:.2f} m/s"
-                    yield Event(EventCode.OBJECT_STARTED_MOVING, sight.stamp_s, name, text, motion.speed_mps)
-                moving_from.setdefault(name, motion.place_m)
-            elif name in moving_from:
-                way = float(np.linalg.norm(motion.place_m - moving_from.pop(name)))
-                if way >= rules.move_m:
-                    text = f"{name} was moved by {way:.3f} m"
-                    yield Event(EventCode.OBJECT_MOVED, sight.stamp_s, name, text, way)
-                elif way >= rules.bump_m:
-                    text = f"{name} was bumped by {way:.3f} m"
-                    yield Event(EventCode.OBJECT_BUMPED, sight.stamp_s, name, text, way)
+            self._drop(sight, aim, things, found)
+            self._touches(aim, things, found)
+        return found.happened
 
     def _grow(self, sight: Sight) -> None:
+        more = len(sight.names) - len(self._gone)
+        if more > 0:
+            none = np.zeros((more, self._n), dtype=bool)
+            for key in ("_moving", "_gone", "_tipped", "_hit", "_holding", "_in_scene"):
+                setattr(self, key, np.concatenate([getattr(self, key), none]))
+            self._from_m = np.concatenate([self._from_m, np.full((more, self._n, 3), np.nan)])
+            self._since_s = np.concatenate([self._since_s, np.full((more, self._n), np.nan)])
+
+    def _wrong_grasp(self, sight: Sight, aim: Aim, found: Reports) -> None:
+        wrong = first_of(sight.gripped & ~aim.intended)
+        before, self._wrong = self._wrong, wrong
+        begins = np.flatnonzero((wrong >= 0) & (wrong != before))
+        intended = aim.intended
+
+        def grabbed(world: int, name: str, _: float) -> str:
+            return f"{name} was grabbed; the task moves {sorted(named(sight.names, intended[:, world]))}"
+
+        found.add(EventCode.WRONG_OBJECT_GRABBED, 0, wrong[begins], begins, grabbed)
+        ends = np.flatnonzero((wrong < 0) & (before >= 0))
+        found.add(
+            EventCode.WRONG_OBJECT_DETACHED,
+            0,
+            before[ends],
+            ends,
+            lambda _, name, __: f"{name}, which was the wrong object, is let go",
+        )
+
+    def _gripper(self, sight: Sight, things: Flags, found: Reports) -> None:
+        on_surface: Flags = np.asarray((sight.touched & sight.surface[:, None]).any(axis=0))
+        hits = np.flatnonzero(on_surface & ~self._on_surface)
+        self._on_surface = on_surface
+        found.add(EventCode.GRIPPER_HIT_TABLE, 1, NOBODY, hits, lambda *_: "a finger touches the table")
+        closed: Flags = np.greater_equal(sight.closed, self._rules.closed_share)
+        begins = np.asarray(closed & ~self._closed)
+        self._closed = closed
+        if not self._rules.closing_on_object:
+            # Both fingers do not meet what they close on in the same instant, so one that touches is enough.
+            begins = np.asarray(begins & ~(sight.gripped | things).any(axis=0))
+        world = np.flatnonzero(begins)
+        found.add(
+            EventCode.GRIPPER_FULLY_CLOSED,
+            1,
+            NOBODY,
+            world,
+            lambda _, __, share: f"gripper is {share:.0%} closed",
+            sight.closed[world],
+        )
+
+    def _pushed(self, sight: Sight, aim: Aim, found: Reports) -> None:
+        rules = self._rules
+        watched = sight.movable[:, None] & ~aim.intended & ~np.isnan(sight.place_m[..., 0])
+        fast = watched & (sight.speed_mps > rules.moving_mps)
+        begins = fast & ~self._moving
+        if begins.any():
+            self._from_m[begins] = sight.place_m[begins]
+            self._since_s = np.where(begins, sight.stamp_s, self._since_s)
+            if rules.tell_starts:
+                index = indices(begins)
+                found.add(EventCode.OBJECT_STARTED_MOVING, 2, *index, _starts_text, sight.speed_mps[index])
+        ends = watched & ~fast & self._moving
+        self._moving = (self._moving | begins) & ~ends
+        if ends.any():
+            index = indices(ends)
+            way = np.linalg.norm(sight.place_m[index] - self._from_m[index], axis=1)
+            for code, share in (
+                (EventCode.OBJECT_MOVED, way >= rules.move_m),
+                (EventCode.OBJECT_BUMPED, (way >= rules.bump_m) & (way < rules.move_m)),
+            ):
+                who, world = index[0][share], index[1][share]
+                found.add(code, 2, who, world, PUSHED_TEXT[code], way[share], self._since_s[who, world])
+
+    def _scene_grows(self, sight: Sight, aim: Aim) -> None:
         """Let the scene's box grow to the places where objects and goals are first seen."""
-        places = {**{name: motion.place_m for name, motion in sight.motions.items()}, **sight.goal_places_m}
-        for name in places.keys() - self._in_scene:
-            self._in_scene.add(name)
-            for i, x in enumerate(places[name].tolist()):
-                self._low[i], self._high[i] = min(self._low[i], x - ROOM_M), max(self._high[i], x + ROOM_M)
+        fresh = ~self._in_scene & (sight.movable[:, None] | aim.goals) & ~np.isnan(sight.place_m[..., 0])
+        if fresh.any():
+            self._in_scene |= fresh
+            places = np.where(fresh[..., None], sight.place_m, np.nan)
+            self._low = np.fmin(self._low, np.fmin.reduce(places).T - ROOM_M)
+            self._high = np.fmax(self._high, np.fmax.reduce(places).T + ROOM_M)
 
-    def _left_or_tipped(self, sight: Sight) -> Iterator[Event]:
+    def _left_or_tipped(self, sight: Sight, aim: Aim, found: Reports) -> None:
         if self._rules.grow_scene:
-            self._grow(sight)
-        for name, motion in sight.motions.items():
-            beyond = max(
-                max(low - x, x - high)
-                for low, x, high in zip(self._low, motion.place_m.tolist(), self._high, strict=True)
-            )
-            if name not in sight.intended and self._starts(self._was.gone, name, beyond > 0.0):
-                text = f"{name} is {beyond:.3f} m outside of the scene"
-                yield Event(EventCode.OBJECT_OUT_OF_SCENE, sight.stamp_s, name, text, beyond)
-            tilted = name in self._rules.upright and motion.tilt_rad > self._rules.tip_rad
-            if self._starts(self._was.tipped, name, tilted):
-                text = (
-                    f"{name} leans by {motion.tilt_rad:.2f} rad; upright is at most {self._rules.tip_rad:g}"
-                )
-                yield Event(EventCode.OBJECT_TIPPED_OVER, sight.stamp_s, name, text, motion.tilt_rad)
+            self._scene_grows(sight, aim)
+        seen = sight.movable[:, None] & ~np.isnan(sight.place_m[..., 0])
+        beyond = np.maximum(self._low.T - sight.place_m, sight.place_m - self._high.T).max(
+            axis=2, initial=-np.inf
+        )
+        # An intended object that is outside is forgotten neither, nor is it noted.
+        begins = self._starts("_gone", seen & ~aim.intended, beyond > 0.0)
+        index = indices(begins)
+        found.add(EventCode.OBJECT_OUT_OF_SCENE, 3, *index, _gone_text, beyond[index])
+        tilted = sight.rows(self._rules.upright)[:, None] & (sight.tilt_rad > self._rules.tip_rad)
+        index = indices(self._starts("_tipped", seen, tilted))
+        limit = self._rules.tip_rad
+        found.add(
+            EventCode.OBJECT_TIPPED_OVER,
+            3,
+            *index,
+            lambda _, name, tilt: f"{name} leans by {tilt:.2f} rad; upright is at most {limit:g}",
+            sight.tilt_rad[index],
+        )
 
-    def _drop(self, sight: Sight) -> Iterator[Event]:
-        before = self._was.holding
-        self._was.holding = tuple(name for name in sight.touched if name in sight.intended)
-        if before and not self._was.holding and not sight.settled.issuperset(before):
-            text = f"{' and '.join(before)} was let go before it had arrived"
-            yield Event(EventCode.TARGET_OBJECT_DROPPED, sight.stamp_s, before[0], text)
+    def _drop(self, sight: Sight, aim: Aim, things: Flags, found: Reports) -> None:
+        before, self._holding = self._holding, things & aim.intended
+        lost = before.any(axis=0) & ~self._holding.any(axis=0) & (before & ~aim.settled).any(axis=0)
+        onset_s = self._held_s
+        self._held_s = np.where(self._holding.any(axis=0), sight.stamp_s, self._held_s)
+        world = np.flatnonzero(lost)
 
-    def _touches(self, sight: Sight) -> Iterator[Event]:
-        others = [name for name in sight.touched if name not in sight.goals]
-        wrong = [name for name in others if name not in sight.intended]
-        for name in [*wrong, *(self._was.hit - set(wrong))]:
-            if self._starts(self._was.hit, name, name in wrong):
-                yield Event(EventCode.GRIPPER_HIT_OBJECT, sight.stamp_s, name, f"a finger touches {name}")
-        several = len(others) > 1
-        if several and not self._was.several:
-            text = f"fingers touch {' and '.join(others)}"
-            yield Event(EventCode.MULTIPLE_OBJECTS_GRABBED, sight.stamp_s, "", text, float(len(others)))
-        self._was.several = several or (self._was.several and not self._rules.rearm)
+        def dropped(world: int, _: str, __: float) -> str:
+            return f"{' and '.join(named(sight.names, before[:, world]))} was let go before it had arrived"
 
-    def _starts(self, seen: set[str], name: str, now: bool) -> bool:
-        """Return True when a state begins; ``seen`` remembers the names that are in it."""
-        begins = now and name not in seen
-        if begins:
-            seen.add(name)
-        elif not now and self._rules.rearm:
-            seen.discard(name)
-        return begins
+        who = first_of(before)[world]
+        found.add(EventCode.TARGET_OBJECT_DROPPED, 4, who, world, dropped, None, onset_s[world])
+
+    def _touches(self, aim: Aim, things: Flags, found: Reports) -> None:
+        others = things & ~aim.goals
+        index = indices(self._starts("_hit", np.ones_like(others), others & ~aim.intended))
+        found.add(EventCode.GRIPPER_HIT_OBJECT, 5, *index, lambda _, name, __: f"a finger touches {name}")
+        count = others.sum(axis=0)
+        world = np.flatnonzero((count > 1) & ~self._several)
+        self._several = (count > 1) | (self._several & (not self._rules.rearm))
+        names = found.names
+
+        def several(world: int, _: str, __: float) -> str:
+            return f"fingers touch {' and '.join(named(names, others[:, world]))}"
+
+        found.add(EventCode.MULTIPLE_OBJECTS_GRABBED, 6, NOBODY, world, several, count[world].astype(float))
+
+    def _starts(self, key: str, asked: Flags, now: Flags) -> Flags:
+        """Return where a state begins; it is remembered under ``key``, and only changed where it is asked for."""
+        before: Flags = getattr(self, key)
+        now = asked & now
+        kept = before & ~(asked & ~now) if self._rules.rearm else before
+        setattr(self, key, kept | now)
+        return now & ~before
+
+
+def _starts_text(_world: int, name: str, speed_mps: float) -> str:
+    return f"{name} begins to move at {speed_mps:.2f} m/s"
+
+
+def _gone_text(_world: int, name: str, beyond_m: float) -> str:
+    return f"{name} is {beyond_m:.3f} m outside of the scene"
+
+
+PUSHED_TEXT: dict[EventCode, Words] = {
+    EventCode.OBJECT_MOVED: lambda _, name, way_m: f"{name} was moved by {way_m:.3f} m",
+    EventCode.OBJECT_BUMPED: lambda _, name, way_m: f"{name} was bumped by {way_m:.3f} m",
+}

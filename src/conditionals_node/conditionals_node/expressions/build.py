@@ -25,8 +25,9 @@ from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.intake.limits import GOAL_YAML
 from handiwork_core.robot.robot import Robot
 
-from .expression import Expression, Leaf, all_true, any_true, choose, excess_of
+from .expression import Expression, Leaf, all_true, any_true, choose
 from .expression_text import Resolve, read_expression
+from .tree import excess_of
 
 MAX_PARTS = 256
 """Largest number of leaves that the lists of one call may expand to."""

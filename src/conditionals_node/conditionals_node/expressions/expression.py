@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from conditionals_node.predicates.counting import TINY, counted_margin, truth_of
 from handiwork_core.contracts.predicate import Finding, Predicate, Truth
-from handiwork_core.intake.limits import CONDITION_DEPTH, CONDITION_NODES
 
+F = TypeVar("F")
 MAX_REASONS = 3
 """Number of parts whose reasons are listed; the others are counted."""
 
@@ -25,6 +25,17 @@ class Expression(ABC):
         """Yield all predicates in the tree, from left to right."""
 
     @abstractmethod
+    def fold(self, leaf: Callable[[Leaf], F], algebra: Algebra[F]) -> F:
+        """Combine values of the leaves: findings of one world, or margins of many.
+
+        Args:
+            leaf: Returns the value of one predicate.
+            algebra: Combines values.
+
+        Returns:
+            The value of the tree.
+        """
+
     def decide(self, leaf: Decide) -> Finding:
         """Combine the findings of the leaves.
 
@@ -34,6 +45,20 @@ class Expression(ABC):
         Returns:
             The finding of the tree.
         """
+        return self.fold(leaf, FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra(Generic[F]):
+    """How values combine.
+
+    Attributes:
+        opposite: Returns the value of ``not``.
+        counted: Returns the value of the verdict that so many of the parts are TRUE, from the least to the greatest.
+    """
+
+    opposite: Callable[[F], F]
+    counted: Callable[[Sequence[F], int, int], F]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +74,8 @@ class Leaf(Expression):
         """Yield the leaf itself."""
         yield self
 
-    def decide(self, leaf: Decide) -> Finding:
-        """Return the finding of the predicate."""
+    def fold(self, leaf: Callable[[Leaf], F], algebra: Algebra[F]) -> F:
+        """Return the value of the predicate."""
         return leaf(self)
 
 
@@ -68,9 +93,9 @@ class Named(Expression):
         """Return the predicates of the other condition."""
         return self.part.leaves()
 
-    def decide(self, leaf: Decide) -> Finding:
-        """Return the finding of the other condition."""
-        return self.part.decide(leaf)
+    def fold(self, leaf: Callable[[Leaf], F], algebra: Algebra[F]) -> F:
+        """Return the value of the other condition."""
+        return self.part.fold(leaf, algebra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +113,9 @@ class Not(Expression):
         """Return the predicates of the part."""
         return self.part.leaves()
 
-    def decide(self, leaf: Decide) -> Finding:
-        """Return the opposite finding, with the same evidence."""
-        return opposite(self.part.decide(leaf))
+    def fold(self, leaf: Callable[[Leaf], F], algebra: Algebra[F]) -> F:
+        """Return the opposite value."""
+        return algebra.opposite(self.part.fold(leaf, algebra))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,37 +155,9 @@ class Count(Expression):
         for part in self.parts:
             yield from part.leaves()
 
-    def decide(self, leaf: Decide) -> Finding:
-        """Return the finding of the count; see ``counted``."""
-        return counted([part.decide(leaf) for part in self.parts], self.low, self.high)
-
-
-def excess_of(expression: Expression) -> str:
-    """Return why a tree is too large.
-
-    Conditions may name others more than once, so a tree can grow twofold with each name.
-
-    Args:
-        expression: The tree.
-
-    Returns:
-        The reason; empty for a tree within the limits.
-    """
-    todo, count = [(expression, 1)], 0
-    while todo:
-        node, depth = todo.pop()
-        count += 1
-        if count > CONDITION_NODES:
-            return f"has more than {CONDITION_NODES} parts with those of the conditions it names; name fewer"
-        if depth > CONDITION_DEPTH:
-            return (
-                f"is nested more than {CONDITION_DEPTH} deep with the conditions it names; write it flatter"
-            )
-        if isinstance(node, Count):
-            todo += [(part, depth + 1) for part in node.parts]
-        elif isinstance(node, (Named, Not)):
-            todo.append((node.part, depth + 1))
-    return ""
+    def fold(self, leaf: Callable[[Leaf], F], algebra: Algebra[F]) -> F:
+        """Return the value of the count; see ``counted``."""
+        return algebra.counted([part.fold(leaf, algebra) for part in self.parts], self.low, self.high)
 
 
 def all_true(parts: Sequence[Expression]) -> Expression:
@@ -234,6 +231,9 @@ def counted(parts: Sequence[Finding], low: int, high: int) -> Finding:
     ordered = _deciding_first(parts, truth, holding > high)
     evidence = tuple(item for part in ordered for item in part.evidence)
     return Finding(truth, margin, _reason(ordered, holding, low, high), evidence)
+
+
+FINDINGS: Algebra[Finding] = Algebra(opposite, counted)
 
 
 def _deciding_first(parts: Sequence[Finding], truth: Truth, too_many: bool) -> list[Finding]:

@@ -103,6 +103,15 @@ class Evaluation:
             slot.finding, slot.memory = None, None
         self._was_fresh = False
 
+    def unlatch(self, expressions: Iterable[Expression]) -> None:
+        """Open the latches of some expressions, for all that share their leaves.
+
+        Args:
+            expressions: Expressions that were added.
+        """
+        for leaf in {leaf for expression in expressions for leaf in expression.leaves()}:
+            self._slots[leaf.key].memory = None
+
     def begin(self, world: World, now_s: float, silence: Silence = NO_SILENCE) -> None:
         """Take the next snapshot; the findings of leaves whose inputs have not changed stay.
 
@@ -125,6 +134,9 @@ class Evaluation:
         self.turned = self.due if everything else self.due - self._steady()
         for key in self.due:
             self._slots[key].due = True
+        for slot in self._slots.values():
+            if slot.latched:  # It remembers what happens while nobody asks for it, too.
+                self(slot.leaf)
 
     def __call__(self, leaf: Leaf) -> Finding:
         """Return the finding of a leaf on the present snapshot; the same object as before when nothing has changed."""

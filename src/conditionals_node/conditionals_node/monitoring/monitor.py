@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.expression import Expression
+from conditionals_node.verdicts.life import NOT_YET, Life, Lives
+from conditionals_node.verdicts.rest import Speeds, moved_by
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.intake.limits import CONDITIONS, PREDICATES
@@ -25,18 +29,22 @@ class ConditionStatus:
         finding: Its finding.
         since_s: Time since which its value holds, s.
         stamp_s: Stamp of the world that it is about, s.
+        life: Its life since it is watched.
     """
 
     condition: Condition
     finding: Finding
     since_s: float
     stamp_s: float
+    life: Life = NOT_YET
 
 
 @dataclass(slots=True)
 class _Entry:
     condition: Condition
     leaves: frozenset[str]
+    objects: tuple[str, ...]
+    """The objects that it is about, which must rest to confirm it."""
     finding: Finding
     since_s: float
     stamp_s: float = 0.0
@@ -46,8 +54,8 @@ class _Entry:
     pending: Truth | None = None
     pending_since_s: float = 0.0
 
-    def shown(self) -> ConditionStatus:
-        return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s)
+    def shown(self, life: Life) -> ConditionStatus:
+        return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s, life)
 
     def is_settled(self, evaluation: Evaluation) -> bool:
         """Return True when the present snapshot leaves the value as it is."""
@@ -70,6 +78,7 @@ class ConditionMonitor:
     def __init__(self, max_age_s: float) -> None:
         self.evaluation = Evaluation(max_age_s)
         self._entries: dict[str, _Entry] = {}
+        self._lives = Lives(0)
         self._now_s = float("-inf")
 
     def watch(self, condition: Condition, now_s: float) -> None:
@@ -86,6 +95,7 @@ class ConditionMonitor:
         self.check_room(condition)
         if condition.key not in self._entries:
             self._entries[condition.key] = _entry(condition, "not decided yet", now_s)
+            self._lives = self._lives.moved_to([*range(len(self._entries) - 1), -1])
             self.evaluation.add(condition.expression)
 
     def check_room(self, condition: Condition) -> None:
@@ -143,8 +153,10 @@ class ConditionMonitor:
         Returns:
             False when it was not watched.
         """
+        kept = [i for i, other in enumerate(self._entries) if other != key]
         entry = self._entries.pop(key, None)
         if entry is not None:
+            self._lives = self._lives.moved_to(kept)
             self.evaluation.drop(entry.condition.expression)
         return entry is not None
 
@@ -162,11 +174,11 @@ class ConditionMonitor:
             Its state; None when it is not watched.
         """
         entry = self._entries.get(key)
-        return None if entry is None else self._shown(entry)
+        return None if entry is None else self._shown(entry, list(self._entries).index(key))
 
     def shown(self) -> list[ConditionStatus]:
         """Return the state of every condition, in the order of watching."""
-        return [self._shown(entry) for entry in self._entries.values()]
+        return [self._shown(entry, row) for row, entry in enumerate(self._entries.values())]
 
     def update(self, world: World, now_s: float, silence: Silence = NO_SILENCE) -> list[ConditionStatus]:
         """Decide all conditions on one snapshot.
@@ -185,11 +197,10 @@ class ConditionMonitor:
             self._start_again(now_s)
         self._now_s = now_s
         self.evaluation.begin(world, now_s, silence)
-        return [
-            entry.shown()
-            for entry in self._entries.values()
-            if self._has_changed(entry, world.stamp_s, now_s)
-        ]
+        changed = [self._has_changed(entry, world.stamp_s, now_s) for entry in self._entries.values()]
+        self._live(world, now_s)
+        entries = enumerate(self._entries.values())
+        return [entry.shown(self._lives.of(row)) for row, entry in entries if changed[row]]
 
     def decide(
         self, condition: Condition, world: World, now_s: float, silence: Silence = NO_SILENCE
@@ -207,19 +218,28 @@ class ConditionMonitor:
         """
         return self.evaluation.once(condition.expression, world, now_s, silence)
 
-    def _shown(self, entry: _Entry) -> ConditionStatus:
+    def _live(self, world: World, now_s: float) -> None:
+        """Let the verdicts live on by one snapshot."""
+        speeds = Speeds(world)
+        entries, count = self._entries.values(), len(self._entries)
+        truth = np.fromiter((entry.finding.truth for entry in entries), dtype=np.int8, count=count)
+        calm = [entry.finding.truth is Truth.TRUE and speeds.rest(entry.objects) for entry in entries]
+        self._lives.update(np.full(count, now_s), truth, np.array(calm, dtype=bool))
+
+    def _shown(self, entry: _Entry, row: int) -> ConditionStatus:
         """Return the state with words and numbers of the newest snapshot, which are computed only when asked for."""
         if entry.drifted:
             found = entry.condition.expression.decide(self.evaluation)
             entry.drifted = False
             if found.truth is entry.finding.truth:
                 entry.finding = found
-        return entry.shown()
+        return entry.shown(self._lives.of(row))
 
     def _start_again(self, now_s: float) -> None:
         self.evaluation.forget()
         for key, entry in self._entries.items():
             self._entries[key] = _entry(entry.condition, "time jumped back", now_s)
+        self._lives = Lives(len(self._entries))
 
     def _has_changed(self, entry: _Entry, stamp_s: float, now_s: float) -> bool:
         """Take the newest finding of an entry; return True when the value that is shown differs from now on."""
@@ -244,5 +264,6 @@ class ConditionMonitor:
 
 
 def _entry(condition: Condition, why: str, now_s: float) -> _Entry:
-    leaves = frozenset(leaf.key for leaf in condition.expression.leaves())
-    return _Entry(condition, leaves, Finding.unknown(why), now_s)
+    leaves = list(condition.expression.leaves())
+    objects = tuple(dict.fromkeys(name for leaf in leaves for name in moved_by(leaf.predicate)))
+    return _Entry(condition, frozenset(leaf.key for leaf in leaves), objects, Finding.unknown(why), now_s)

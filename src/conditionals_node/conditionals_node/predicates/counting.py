@@ -85,6 +85,12 @@ def counted_margins(margins: Array, low: int, high: int) -> Array:
         The margins, (n,).
     """
     missing = np.isnan(margins)
+    if low == high == len(margins):  # all: the smallest decides
+        least = np.fmin.reduce(margins)
+        return np.where(least <= 0.0, least, np.where(missing.any(axis=0), np.nan, least))
+    if (low, high) == (1, len(margins)):  # any: the greatest decides
+        most = np.fmax.reduce(margins)
+        return np.where(most > 0.0, most, np.where(missing.any(axis=0), np.nan, most))
     unknown, held, count = missing.sum(axis=0), (margins > 0.0).sum(axis=0), len(margins)
     ranked = -np.sort(-np.where(missing, -np.inf, margins), axis=0)
 

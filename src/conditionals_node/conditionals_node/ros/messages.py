@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from builtin_interfaces.msg import Time
 from handiwork_msgs.msg import Condition as ConditionMsg
-from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress
+from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress, Verdict
 
 from conditionals_node.events.task_event import Event
 from conditionals_node.monitoring.monitor import ConditionStatus
 from conditionals_node.subtasks.machine import StageRun
 from conditionals_node.subtasks.watch import TaskWatch
+from conditionals_node.verdicts.life import Life
 from handiwork_ros.conversions import finding_to_msg, time_to_msg
 
 
@@ -24,7 +27,28 @@ def shown_to_msg(shown: ConditionStatus) -> ConditionMsg:
     message.key, message.name, message.args = condition.key, condition.name, condition.args
     message.expression = condition.expression.key
     message.since, message.stamp = time_to_msg(shown.since_s), time_to_msg(shown.stamp_s)
+    message.verdict = life_to_msg(shown.life)
     return message
+
+
+def life_to_msg(life: Life) -> Verdict:
+    """Return the life of a verdict as a message; times that are not known are zero.
+
+    Args:
+        life: The life.
+    """
+    first, since, confirmed = (
+        Time() if math.isnan(at_s) else time_to_msg(at_s)
+        for at_s in (life.first_true_s, life.since_s, life.confirmed_s)
+    )
+    return Verdict(
+        first_true=first,
+        since=since,
+        confirmed=confirmed,
+        longest=life.longest_s,
+        at_peak=life.at_peak,
+        at_end=life.at_end,
+    )
 
 
 class ShownMessages:
@@ -50,7 +74,7 @@ class ShownMessages:
             return shown_to_msg(item)
         if item.stamp_s != self._stamp_s:
             self._stamp_s, self._stamp = item.stamp_s, time_to_msg(item.stamp_s)
-        message.stamp = self._stamp
+        message.stamp, message.verdict = self._stamp, life_to_msg(item.life)
         return message
 
 
@@ -62,6 +86,7 @@ def event_to_msg(event: Event) -> TaskEvent:
     """
     return TaskEvent(
         stamp=time_to_msg(event.stamp_s),
+        onset=time_to_msg(event.stamp_s if math.isnan(event.onset_s) else event.onset_s),
         code=int(event.code),
         name=event.code.name.lower(),
         object=event.subject,
@@ -81,30 +106,31 @@ def progress_to_msg(watch: TaskWatch | None, stamp_s: float) -> TaskProgress:
     message.header.frame_id, message.header.stamp = "world", time_to_msg(stamp_s)
     if watch is None:
         return message
-    run = watch.run
-    message.name, message.current, message.done = watch.task.name, run.current, run.done
-    message.subtasks = [_subtask_to_msg(stage) for stage in run.runs]
-    message.score, message.since, message.message = (
-        float(run.score()),
-        time_to_msg(watch.since_s),
-        watch.message,
-    )
+    run, success = watch.judge.run, watch.judge.success
+    message.name, message.current, message.done = watch.task.name, int(run.current[0]), bool(run.done[0])
+    message.subtasks = [_subtask_to_msg(stage, i < message.current) for i, stage in enumerate(run.runs)]
+    message.score, message.since, message.message = watch.score, time_to_msg(watch.since_s), watch.message
+    message.verdict, message.refusals = life_to_msg(watch.life), watch.refusals
+    message.end_score, message.peak_score = float(success.end_score[0]), float(success.peak_score[0])
+    message.unwinnable = bool(success.unwinnable[0])
+    message.collateral = int(watch.judge.collateral[0])
     return message
 
 
-def _subtask_to_msg(run: StageRun) -> Subtask:
+def _subtask_to_msg(run: StageRun, done: bool) -> Subtask:
     stage = run.stage
     message = Subtask(
         name=stage.name, logical=stage.logical.value, at_least=stage.needed, weight=stage.weight
     )
-    message.score, message.done = 1.0 if run.done else float(run.score()), run.done
+    message.done = done
+    message.score = float(run.score()[0])
     message.groups = [
         SubtaskGroup(
             name=group.group.name,
             conditions=[step.key for step in group.group.steps],
-            completed=group.completed,
-            next=group.next,
-            score=float(group.score()),
+            completed=group.completed[:, 0].tolist(),
+            next=int(group.next[0]),
+            score=float(group.score()[0]),
         )
         for group in run.groups
     ]

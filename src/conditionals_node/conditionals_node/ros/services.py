@@ -120,7 +120,9 @@ class ConditionRequests:
             condition, finding, world.stamp_s, world.stamp_s
         )
         since_s = shown.since_s if shown.finding.truth is finding.truth else world.stamp_s
-        response.condition = shown_to_msg(ConditionStatus(condition, finding, since_s, world.stamp_s))
+        response.condition = shown_to_msg(
+            ConditionStatus(condition, finding, since_s, world.stamp_s, shown.life)
+        )
         return OK
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:

@@ -8,6 +8,8 @@ from conditionals_node.composites import PickAndPlace, PickAndPlaceOnSurface, St
 from conditionals_node.events.task_event import EventRules
 from conditionals_node.predicates.counting import Logical
 
+from .success import SuccessRules
+
 
 @dataclass(frozen=True, slots=True)
 class SubtaskSpec:
@@ -23,6 +25,8 @@ class SubtaskSpec:
         score: Share in the task's score, 0 to 1.
         skip: True when a later condition completes those before it.
         objects: The objects to be moved, where the conditions themselves do not say it.
+        lasts: True when the last conditions of its groups must still hold at the end of the task. Left out: those of
+            composites and of the last stage must.
     """
 
     name: str
@@ -34,6 +38,7 @@ class SubtaskSpec:
     score: float = 1.0
     skip: bool = False
     objects: tuple[str, ...] = ()
+    lasts: bool | None = None
 
     def __post_init__(self) -> None:
         given = [
@@ -48,18 +53,23 @@ class SubtaskSpec:
         if self.logical is not Logical.CHOOSE and self.K != 1:
             raise ValueError(f"K: is {self.K}; it counts with logical: choose only")
 
+    @property
+    def composite(self) -> PickAndPlace | PickAndPlaceOnSurface | None:
+        """The composite that stands for the groups; None without one."""
+        return self.pick_and_place or self.pick_and_place_on_surface
+
     def expanded(self) -> dict[str, tuple[StepSpec, ...]]:
         """Return the groups by name, those of a composite included."""
-        composite = self.pick_and_place or self.pick_and_place_on_surface
-        return self.groups if composite is None else composite.groups()
+        return self.groups if self.composite is None else self.composite.groups()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """Stages one after the other, and the limits of events."""
+    """Stages one after the other, the options of success, and the limits of events."""
 
     name: str
     subtasks: tuple[SubtaskSpec, ...]
+    success: SuccessRules = field(default_factory=SuccessRules)
     events: EventRules = field(default_factory=EventRules)
 
     def __post_init__(self) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from conditionals_node.arguments.arguments import several
 from conditionals_node.composites import StepSpec
 from conditionals_node.events.task_event import EventRules
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Expression
+from conditionals_node.expressions.tree import positive_leaves
+from conditionals_node.predicates.containment import ObjectEnclosed, ObjectInContainer
+from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.verdicts.rest import moved_by
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse
 from handiwork_core.intake.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
 
-from .machine import Group, Step, SubtaskStage
 from .specs import SubtaskSpec, TaskSpec
+from .stages import Group, Step, SubtaskStage
+from .success import Goal, SuccessRules
 
-MOVED_FIELDS = ("object", "objects", "object1")
-"""Arguments of a predicate that name the objects it is about; its other objects are goals."""
+PLACES = (ObjectInContainer, ObjectEnclosed, ObjectOnTop)
+"""Predicates whose reference is a place where objects are put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,8 @@ class WatchedTask:
         expressions: Conditions by the key of a step.
         aims: Aims by stage.
         rules: The limits of events.
+        success: The options of success.
+        goals: The places where the task puts objects.
     """
 
     name: str
@@ -49,6 +57,8 @@ class WatchedTask:
     expressions: Mapping[str, Expression]
     aims: tuple[Aims, ...]
     rules: EventRules
+    success: SuccessRules
+    goals: tuple[Goal, ...]
 
 
 def read_task(text: str, definitions: Definitions) -> WatchedTask:
@@ -95,7 +105,9 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> WatchedTask:
             continue
         try:
             made = tuple(Group(name, steps, subtask.skip) for name, steps in groups.items())
-            stages.append(SubtaskStage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
+            lasts = subtask.composite is not None or subtask is spec.subtasks[-1]
+            lasts = lasts if subtask.lasts is None else subtask.lasts
+            stages.append(SubtaskStage(subtask.name, made, subtask.logical, subtask.K, subtask.score, lasts))
         except ValueError as error:
             faults.append(f"{where}.{error}")
     if len(expressions) > TASK_ENTRIES:
@@ -105,7 +117,8 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> WatchedTask:
         faults.append(f"subtasks: hold {len(predicates)} predicates; at most {PREDICATES} are taken")
     if faults:
         raise ConfigError("task", faults)
-    return WatchedTask(spec.name, tuple(stages), expressions, tuple(aims), spec.events)
+    goals = _goals(stages, expressions, spec.events.surfaces)
+    return WatchedTask(spec.name, tuple(stages), expressions, tuple(aims), spec.events, spec.success, goals)
 
 
 def _steps(
@@ -140,13 +153,25 @@ def _aims(
     for steps in groups:
         leaves = [leaf for step in steps for leaf in expressions[step.key].leaves()]
         seen.update(name for leaf in leaves for name in leaf.predicate.subjects())
-        own = {name for leaf in leaves for field in MOVED_FIELDS for name in _names(leaf.predicate, field)}
+        own = {name for leaf in leaves for name in moved_by(leaf.predicate)}
         moved.append(frozenset(own & set(subtask.objects) if subtask.objects else own))
     extra = frozenset(subtask.objects).difference(*moved)
     moved = [names | extra for names in moved]
     return Aims(tuple(moved), frozenset(seen).difference(*moved))
 
 
-def _names(predicate: object, field: str) -> tuple[str, ...]:
-    value = getattr(predicate, field, ())
-    return (value,) if isinstance(value, str) else tuple(value)
+def _goals(
+    stages: Sequence[SubtaskStage], expressions: Mapping[str, Expression], surfaces: Collection[str]
+) -> tuple[Goal, ...]:
+    """Return the places that the last conditions of lasting stages name, each with all objects that belong there."""
+    found: dict[tuple[str, ...], Goal] = {}
+    for stage in stages:
+        for group in stage.groups if stage.lasts else ():
+            for leaf in positive_leaves(expressions[group.steps[-1].key]):
+                predicate = leaf.predicate
+                places = predicate.references() if isinstance(predicate, PLACES) else ()
+                if isinstance(predicate, PLACES) and not set(places) & set(surfaces):
+                    kind = (leaf.name, *places)
+                    allowed = found[kind].allowed if kind in found else frozenset()
+                    found[kind] = Goal(predicate, allowed | set(several(predicate.object)))
+    return tuple(found.values())

@@ -1,20 +1,31 @@
-"""A task that is watched: its progress and its events, snapshot after snapshot. Pure."""
+"""A task that is watched in one world: its progress, its events and its verdict, snapshot after snapshot. Pure."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from conditionals_node.events.sight import Aim, Eyes
+import numpy as np
+
+from conditionals_node.events.sight import Eyes
 from conditionals_node.events.task_event import Event, EventCode
-from conditionals_node.events.tracker import EventTracker
 from conditionals_node.monitoring.evaluation import Evaluation
-from handiwork_core.contracts.predicate import Truth
+from conditionals_node.verdicts.life import Life
+from conditionals_node.verdicts.truths import Truths
+from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .machine import Change, Step, TaskRun
+from .judge import TaskJudge
 from .task import WatchedTask
+
+OF_THE_TASK = (
+    EventCode.CONDITION_GAINED,
+    EventCode.CONDITION_LOST,
+    EventCode.SUBTASK_DONE,
+    EventCode.TASK_DONE,
+    EventCode.TASK_CONFIRMED,
+    EventCode.TASK_LOST,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +33,7 @@ class News:
     """The changes by one snapshot.
 
     Attributes:
-        progressed: True when the progress has changed.
+        progressed: True when the progress or the verdict has changed.
         events: The events.
     """
 
@@ -42,7 +53,7 @@ class TaskWatch:
 
     def __init__(self, task: WatchedTask, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
         self.task, self._evaluation = task, evaluation
-        self._eyes = Eyes(robot, task.rules.surfaces)
+        self._eyes = Eyes(robot, task.rules.surfaces, task.rules.upright)
         for expression in task.expressions.values():
             evaluation.add(expression)
         self.restart(now_s)
@@ -53,10 +64,27 @@ class TaskWatch:
         Args:
             now_s: ROS time, s.
         """
-        self.run = TaskRun(self.task.stages)
-        self._tracker = EventTracker(self.task.rules)
+        self.judge = TaskJudge(self.task)
+        self._evaluation.unlatch(self.task.expressions.values())
+        self._names: tuple[str, ...] = ()
+        self._shown: object = None
         self.since_s, self._now_s = now_s, now_s
         self.message = "nothing has happened yet"
+
+    @property
+    def score(self) -> float:
+        """The score, 0 to 1; finished stages never go back."""
+        return float(self.judge.run.score()[0])
+
+    @property
+    def life(self) -> Life:
+        """The life of the verdict that the task is a success."""
+        return self.judge.success.lives.of(0)
+
+    @property
+    def refusals(self) -> list[str]:
+        """Why the task is not confirmed although its conditions hold."""
+        return self.judge.success.refusals(self._names)
 
     def close(self) -> None:
         """Stop deciding the conditions of the task."""
@@ -77,43 +105,21 @@ class TaskWatch:
         if restarted:
             self.restart(now_s)
         self._now_s = now_s
-        stage = self.run.current
-        changes = self.run.update(self._truth)
-        events = [_event_of(change, world.stamp_s) for change in changes]
-        if self.run.current > stage:
-            events.append(self._finished(stage, world.stamp_s))
-        # After the task, so that an object that has just arrived does not count as dropped.
-        events += self._tracker.update(self._eyes.look(world, self._aim(stage)))
-        if changes:
-            self.since_s, self.message = now_s, events[len(changes) - 1 + (self.run.current > stage)].message
-        return News(bool(changes) or restarted, tuple(events))
 
-    def _truth(self, step: Step) -> Truth:
-        return self.task.expressions[step.key].decide(self._evaluation).truth
+        def decide(predicate: Predicate) -> Truths:
+            return np.array([int(predicate.evaluate(world).truth)], dtype=np.int8)
 
-    def _finished(self, stage: int, stamp_s: float) -> Event:
-        name = self.task.stages[stage].name
-        if self.run.done:
-            return Event(
-                EventCode.TASK_DONE, stamp_s, "", f"{name} is done, and with it {self.task.name}", 1.0
-            )
-        text = f"{name} is done; now {self.task.stages[self.run.current].name}"
-        return Event(EventCode.SUBTASK_DONE, stamp_s, "", text, self.run.score())
+        sight = self._eyes.look(world)
+        self._names = sight.names
+        events = self.judge.update(self._truth, sight, decide).events.of(0)
+        own = [event for event in events if event.code in OF_THE_TASK]
+        if own:
+            self.since_s, self.message = now_s, own[-1].message
+        success = self.judge.success
+        shown = (bool(success.unwinnable[0]), bool(success.lives.since_s[0] >= 0.0), self.refusals)
+        changed, self._shown = shown != self._shown, shown
+        return News(bool(own) or restarted or changed, events)
 
-    def _aim(self, stage: int) -> Aim:
-        """Return the aim of the stage that ran at the beginning of this snapshot."""
-        if stage >= len(self.task.aims):
-            return Aim()
-        aims, groups = self.task.aims[stage], self.run.runs[stage].groups
-        settled = [moved for moved, group in zip(aims.moved, groups, strict=True) if group.released]
-        return Aim(frozenset().union(*aims.moved), aims.goals, frozenset().union(*settled))
-
-
-def _event_of(change: Change, stamp_s: float) -> Event:
-    key, name = change.step.key, change.group.name
-    if not change.gained:
-        text = f"{name}: no longer {key}"
-        return Event(EventCode.CONDITION_LOST, stamp_s, name, text, math.nan)
-    skipped = change.end - change.first - 1
-    more = f", and with it {skipped} before" if skipped and change.group.skip else ""
-    return Event(EventCode.CONDITION_GAINED, stamp_s, name, f"{name}: {key}{more}", math.nan)
+    def _truth(self, key: str) -> Truths:
+        found = self.task.expressions[key].decide(self._evaluation).truth
+        return np.array([int(found)], dtype=np.int8)

@@ -12,7 +12,11 @@ from handiwork_core.model.geometry import UNIT_TOLERANCE, Array
 from handiwork_core.model.world import Contact, World, WorldObject
 from handiwork_core.scene.bounds import hull_points
 
+from .arrays import numbers_of
+
 Pair = tuple[str, str]
+EXACT = 1e-12
+"""The error of a quaternion's norm up to which it is taken as it is, without a copy."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,18 +39,23 @@ class Poses:
         if len(position) != len(wxyz):
             raise ValueError(f"wxyz: has {len(wxyz)} rows for {len(position)} positions; make them equal")
         norm = np.linalg.norm(wxyz, axis=1)
-        wrong = np.flatnonzero(np.abs(norm - 1.0) > UNIT_TOLERANCE)
+        off = np.abs(norm - 1.0)
+        wrong = np.flatnonzero(off > UNIT_TOLERANCE)
         if len(wrong):
             raise ValueError(
                 f"wxyz: row {wrong[0]}, {wxyz[wrong[0]].tolist()}, has norm {norm[wrong[0]]:.4g}; make it 1"
             )
         object.__setattr__(self, "position", position)
-        object.__setattr__(self, "wxyz", np.ascontiguousarray(wxyz / norm[:, None]))
+        if (off > EXACT).any():
+            wxyz = wxyz / norm[:, None]
+        object.__setattr__(self, "wxyz", wxyz)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worlds:
     """``n`` worlds. Geometry is shared, everything else has one row for each world; SI units, axes of world.
+
+    Arrays may be of NumPy, or of any library that exports DLPack, such as torch, warp and jax; see ``numbers_of``.
 
     Attributes:
         objects: Geometry by object.
@@ -93,13 +102,15 @@ class Worlds:
             if given is not None:
                 object.__setattr__(self, key, {k: _rows(v, 3, f"{key}[{k!r}]", n) for k, v in given.items()})
         for key in ("joints", "sizes", "touches"):
-            columns = {
-                name: np.ascontiguousarray(v, dtype=np.float64) for name, v in getattr(self, key).items()
-            }
+            columns = {name: numbers_of(v, f"{key}[{name!r}]") for name, v in getattr(self, key).items()}
             for name, values in columns.items():
                 if values.shape != (n,):
                     raise ValueError(f"{key}[{name!r}]: has shape {values.shape}; make it ({n},)")
             object.__setattr__(self, key, columns)
+        if self.stamps is not None:
+            object.__setattr__(self, "stamps", numbers_of(self.stamps, "stamps"))
+            if self.stamps.shape != (n,):
+                raise ValueError(f"stamps: has shape {self.stamps.shape}; make it ({n},)")
         for name, sizes in self.sizes.items():
             if not (sizes > 0.0).all():
                 raise ValueError(f"sizes[{name!r}]: holds {sizes.min()}; make all more than 0")
@@ -152,7 +163,7 @@ class Worlds:
 
 
 def _rows(values: ArrayLike, width: int, name: str, rows: int | None = None) -> Array:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = numbers_of(values, name)
     if array.ndim != 2 or array.shape[1] != width or rows not in (None, len(array)):
         raise ValueError(
             f"{name}: has shape {array.shape}; make it ({'n' if rows is None else rows}, {width})"

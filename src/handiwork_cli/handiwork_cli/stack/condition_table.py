@@ -14,7 +14,7 @@ KEY_SHARE = 0.45
 
 
 def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: bool) -> Iterator[str]:
-    """Format a table of conditions: value, time since its last change, margin, key, reason.
+    """Format a table of conditions: value, if it is confirmed at rest, time since its last change, margin, key, reason.
 
     Args:
         conditions: Condition messages.
@@ -25,7 +25,7 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
     Yields:
         The head, then one line for each condition.
     """
-    head = f"{'value':<9}{'since':>8}{'margin':>14}  "
+    head = f"{'value':<9}{'rest':<5}{'since':>8}{'margin':>14}  "
     free = max(20, width - len(head))
     key_width = min(max((len(c.key) for c in conditions), default=9), int(KEY_SHARE * free))
     yield f"{head}{'condition':<{key_width}}  reason"
@@ -35,7 +35,8 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
         reason = _cut(item.reason, free - key_width - 2)
         value = f"{WORDS[item.value]:<9}"
         value = f"{COLOURS[item.value]}{value}{RESET}" if colour else value
-        yield f"{value}{age:>7.1f}s{margin:>14}  {_cut(item.key, key_width):<{key_width}}  {reason}"
+        mark = "x" if item.verdict.at_end else "was" if item.verdict.at_peak else ""
+        yield f"{value}{mark:<5}{age:>7.1f}s{margin:>14}  {_cut(item.key, key_width):<{key_width}}  {reason}"
 
 
 def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
@@ -51,6 +52,7 @@ def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
         return
     state = "done" if progress.done else progress.message
     yield f"task {progress.name}: {progress.score:.0%}, {state}"
+    yield from (f"  {line}" for line in _verdict_lines(progress))
     for i, subtask in enumerate(progress.subtasks):
         mark = "x" if subtask.done else ">" if i == progress.current else " "
         needed = f", {subtask.at_least} of {len(subtask.groups)}" if subtask.logical != "all" else ""
@@ -73,10 +75,50 @@ def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - 
     if condition.expression != condition.key:
         yield f"  is       {condition.expression}"
     yield f"  since    {max(0.0, now_s - seconds(condition.since)):.2f} s"
+    yield from (f"  life     {line}" for line in life_lines(condition.verdict, now_s))
     yield f"  margin   {margin_text(condition, 6)}"
     yield f"  because  {condition.reason}"
     for item in condition.evidence:
         yield f"  {item.name:<20} {item.value:>12.6g} {item.unit:<6} {item.subject}".rstrip()
+
+
+def life_lines(verdict: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
+    """Format when a verdict was first TRUE, for how long, and whether it was confirmed at rest.
+
+    Args:
+        verdict: A Verdict message.
+        now_s: Time of the answer, s.
+
+    Yields:
+        One line; none for a verdict that was never TRUE.
+    """
+    first_s = seconds(verdict.first_true)
+    if first_s > 0.0:
+        ago = f"first true {max(0.0, now_s - first_s):.2f} s ago, at most {verdict.longest:.2f} s long"
+        yield f"{ago}, {confirmed_text(verdict)}"
+
+
+def confirmed_text(verdict: Any) -> str:  # noqa: ANN401 - a message
+    """Return whether a verdict is or was confirmed.
+
+    Args:
+        verdict: A Verdict message.
+    """
+    if verdict.at_end:
+        return "confirmed at rest"
+    return "confirmed before, not now" if verdict.at_peak else "not confirmed"
+
+
+def _verdict_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+    verdict = progress.verdict
+    held = f", {verdict.longest:.1f} s at most" if verdict.longest > 0.0 else ""
+    scores = f"{progress.end_score:.0%} now, {progress.peak_score:.0%} at its peak"
+    yield f"success: {confirmed_text(verdict)}{held}; {scores}"
+    yield from (f"not yet: {reason}" for reason in progress.refusals)
+    if progress.unwinnable:
+        yield "cannot be won: an object lies too low"
+    if progress.collateral:
+        yield f"other objects were disturbed {progress.collateral} times"
 
 
 def margin_text(condition: Any, digits: int) -> str:  # noqa: ANN401 - a message

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from conditionals_node.events.task_event import EventCode, EventRules
-from conditionals_node.events.tracker import EventTracker, ObjectMotion, Sight
+from conditionals_node.events.tracker import EventTracker
 from support.paths import ROOT
+from support.records.sights import ObjectMotion, Seen
 
 DATA = ROOT / "test" / "data" / "conditionals"
 AS_THERE = EventRules(
@@ -28,10 +29,10 @@ PUSHED = (EventCode.OBJECT_BUMPED, EventCode.OBJECT_MOVED)
 WITH_SUBJECT = {250, 257, 258, 259, 260, 262, 264}
 
 
-def sights(v: dict[str, np.ndarray], world: int) -> list[Sight | None]:
+def sights(v: dict[str, np.ndarray], world: int) -> list[Seen | None]:
     """Return the sights of one world, one for each instant; None while it is frozen."""
     names = [str(name) for name in v["objects"]]
-    found: list[Sight | None] = []
+    found: list[Seen | None] = []
     for t in range(len(v["touch"])):
         if v["frozen"][t, world]:
             found.append(None)
@@ -47,7 +48,7 @@ def sights(v: dict[str, np.ndarray], world: int) -> list[Sight | None]:
         closed = float(v["finger_joint"][t, world] / np.float32(np.pi / 4))
         intended = frozenset(json.loads(str(v["intended"][world])))
         gripped = touched if closed >= 0.3 else ()
-        found.append(Sight(float(t), motions, touched, gripped, bool(touch[4]), closed, intended))
+        found.append(Seen(float(t), motions, touched, gripped, bool(touch[4]), closed, intended))
     return found
 
 
@@ -69,7 +70,7 @@ def test_all_events_agree_with_the_traces() -> None:
     for world in range(v["touch"].shape[1]):
         tracker = EventTracker(AS_THERE)
         for t, sight in enumerate(sights(v, world)):
-            found = [] if sight is None else tracker.update(sight)
+            found = () if sight is None else tracker.update(*sight.arrays()).of(0)
             wanted = theirs.get((t, world), [])
             assert [int(event.code) for event in found] == [code for code, _, _ in wanted], (t, world)
             for event, (code, name, value) in zip(found, wanted, strict=True):
@@ -81,14 +82,14 @@ def test_all_events_agree_with_the_traces() -> None:
     assert (count, compared) == (489, 98)
 
 
-def sight(t: float, **seen: object) -> Sight:
+def sight(t: float, **seen: object) -> Seen:
     motions = seen.pop("motions", {})
-    return Sight(t, motions, intended=frozenset({"cube"}), goals=frozenset({"bin"}), **seen)  # type: ignore[arg-type]
+    return Seen(t, motions, intended=frozenset({"cube"}), goals=frozenset({"bin"}), **seen)  # type: ignore[arg-type]
 
 
-def play(rules: EventRules, *seen: Sight) -> list[list[str]]:
+def play(rules: EventRules, *seen: Seen) -> list[list[str]]:
     tracker = EventTracker(rules)
-    return [[event.code.name for event in tracker.update(item)] for item in seen]
+    return [[event.code.name for event in tracker.update(*item.arrays()).of(0)] for item in seen]
 
 
 def at(x: float, speed: float = 0.0, tilt: float = 0.0) -> ObjectMotion:
@@ -140,7 +141,9 @@ def test_pushes_are_reported_at_their_end_with_their_length() -> None:
     rules = EventRules(tell_starts=True)
     tracker = EventTracker(rules)
     path = [(0.0, 0.5, 0.2), (1.0, 0.6, 0.2), (2.0, 0.7, 0.0)]
-    events = [e for t, x, v in path for e in tracker.update(sight(t, motions={"mug": at(x, v)}))]
+    events = [
+        e for t, x, v in path for e in tracker.update(*sight(t, motions={"mug": at(x, v)}).arrays()).of(0)
+    ]
     assert [event.code for event in events] == [EventCode.OBJECT_STARTED_MOVING, EventCode.OBJECT_BUMPED]
     assert events[1].value == pytest.approx(0.2)
     assert "mug was bumped by 0.200 m" in events[1].message

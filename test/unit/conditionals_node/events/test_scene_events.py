@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conditionals_node.events.sight import Aim, Eyes
@@ -17,7 +18,7 @@ from handiwork_core.scene.loader import load_scene
 from support.paths import ROBOTS, ROOT
 
 SCENES = sorted((ROOT / "config" / "scenes").glob("*.yaml"))
-EYES = Eyes(load_robot(ROBOTS / "fr3"), ("table",))
+ROBOT = load_robot(ROBOTS / "fr3")
 STILL = frozen((0.0, 0.0, 0.0))
 
 
@@ -32,8 +33,10 @@ def moved(world: World, name: str, x: float, y: float, z: float, t: float) -> Wo
     return replace(world, stamp_s=t, states={**world.states, name: state})
 
 
-def left(tracker: EventTracker, world: World, aim: Aim | None = None) -> list[str]:
-    events = tracker.update(EYES.look(world, aim or Aim()))
+def left(tracker: EventTracker, world: World, goals: frozenset[str] = frozenset()) -> list[str]:
+    sight = Eyes(ROBOT, ("table",)).look(world)
+    none = np.zeros((len(sight.names), 1), dtype=bool)
+    events = tracker.update(sight, Aim(none, sight.rows(goals)[:, None], none)).of(0)
     return [event.subject for event in events if event.code is EventCode.OBJECT_OUT_OF_SCENE]
 
 
@@ -50,10 +53,10 @@ def test_an_object_that_falls_to_the_floor_has_left() -> None:
 
 def test_a_bin_on_the_pallet_that_is_the_goal_has_not_left_but_one_on_the_floor_has() -> None:
     world, tracker = world_of(ROOT / "config" / "scenes" / "bin_stacking.yaml"), EventTracker(EventRules())
-    aim = Aim(goals=frozenset({"pallet"}))
-    assert left(tracker, world, aim) == []
-    assert left(tracker, moved(world, "bin_0", 0.6, -0.4, -0.52, 3.0), aim) == []
-    assert left(tracker, moved(world, "bin_0", 0.6, -2.0, -0.68, 6.0), aim) == ["bin_0"]
+    goals = frozenset({"pallet"})
+    assert left(tracker, world, goals) == []
+    assert left(tracker, moved(world, "bin_0", 0.6, -0.4, -0.52, 3.0), goals) == []
+    assert left(tracker, moved(world, "bin_0", 0.6, -2.0, -0.68, 6.0), goals) == ["bin_0"]
 
 
 def test_the_box_of_a_task_can_be_kept_as_it_is_written() -> None:

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from conditionals_node.predicates.counting import Logical
-from conditionals_node.subtasks.machine import Change, Group, Step, SubtaskStage, TaskRun
+from conditionals_node.subtasks.group_run import Changes
+from conditionals_node.subtasks.machine import TaskRun
+from conditionals_node.subtasks.stages import Group, Step, SubtaskStage
+from conditionals_node.verdicts.truths import Truths
 from handiwork_core.contracts.predicate import Truth
 from support.paths import ROOT
 
@@ -60,11 +63,15 @@ def index(step: Step) -> tuple[int, ...]:
     return tuple(int(letter) for letter in step.key)
 
 
-def play(v: dict[str, Any], task: int) -> Iterator[tuple[int, TaskRun, list[Change]]]:
+def one(value: Truth) -> Truths:
+    return np.array([int(value)], dtype=np.int8)
+
+
+def play(v: dict[str, Any], task: int) -> Iterator[tuple[int, TaskRun, list[Changes]]]:
     run = TaskRun(stages(v, task))
     for t in range(STEPS):
         truth = v["in_truth"][task, t]
-        yield t, run, run.update(lambda step, truth=truth: Truth.of(bool(truth[index(step)])))
+        yield t, run, run.update(lambda step, truth=truth: one(Truth.of(bool(truth[index(step)]))))
 
 
 def test_stages_places_scores_and_changes_agree_with_the_traces() -> None:
@@ -73,22 +80,25 @@ def test_stages_places_scores_and_changes_agree_with_the_traces() -> None:
     for task in range(len(v["in_n_stages"])):
         status_before_end = 0
         for t, run, changes in play(v, task):
-            assert run.current == v["out_stage"][task, t]
-            assert run.score() == pytest.approx(v["out_score"][task, t], abs=1e-6)
+            assert run.current[0] == v["out_stage"][task, t]
+            assert run.score()[0] == pytest.approx(v["out_score"][task, t], abs=1e-6)
             # Ours is done with the last stage, theirs in the step after.
-            ended += run.done and not v["out_done"][task, t]
-            assert run.done or not v["out_done"][task, t]
+            ended += bool(run.done[0]) and not v["out_done"][task, t]
+            assert run.done[0] or not v["out_done"][task, t]
             # Theirs names the first condition that a change completed, or lost.
             codes = [
-                code(_name(v, task, change.group.steps[change.first]), change.gained) for change in changes
+                code(_name(v, task, change.group.steps[change.first[0]]), bool(change.gained[0]))
+                for change in changes
             ]
             status_before_end = codes[-1] if codes else 0
             assert status_before_end == v["out_status"][task, t]
-            if run.run is not None:
-                places = [group.next for group in run.run.groups]
+            if not run.done[0]:
+                groups = run.runs[run.current[0]].groups
+                places = [int(group.next[0]) for group in groups]
                 assert places == [p for p in v["out_tracker"][task, t] if p >= 0]
-                for g, group in enumerate(run.run.groups):
-                    assert group.completed == v["out_completed"][task, t, g, : len(group.completed)].tolist()
+                for g, group in enumerate(groups):
+                    completed = v["out_completed"][task, t, g, : len(group.completed)]
+                    assert group.completed[:, 0].tolist() == completed.tolist()
             checked += 1
         missing = run.missing()
         final = 0 if missing is None else code(_name(v, task, missing), False)
@@ -110,13 +120,13 @@ def play_letters(run: TaskRun, *snapshots: str) -> list[str]:
     found = []
     for holding in snapshots:
 
-        def truth(step: Step, holding: str = holding) -> Truth:
+        def truth(step: Step, holding: str = holding) -> Truths:
             if f"{step.key}?" in holding:
-                return Truth.UNKNOWN
-            return Truth.of(step.key in holding)
+                return one(Truth.UNKNOWN)
+            return one(Truth.of(step.key in holding))
 
         changes = run.update(truth)
-        found.append("".join(("+" if change.gained else "-") + change.step.key for change in changes))
+        found.append("".join(("+" if change.gained[0] else "-") + change.step(0).key for change in changes))
     return found
 
 
@@ -127,15 +137,15 @@ def one_group(*weights: float, skip: bool = False) -> TaskRun:
 def test_in_order_each_condition_must_hold_in_its_turn() -> None:
     run = one_group(1.0, 1.0, 2.0)
     assert play_letters(run, "c", "b", "a", "ac", "ab", "", "c") == ["", "", "+a", "", "+b", "-a", ""]
-    assert run.score() == 0.0
+    assert run.score()[0] == 0.0
     assert play_letters(run, "ab", "bc") == ["+b", "+c"]
-    assert (run.done, run.score()) == (True, 1.0)
+    assert (run.done[0], run.score()[0]) == (True, 1.0)
 
 
 def test_with_skip_a_later_condition_completes_those_before() -> None:
     run = one_group(1.0, 1.0, 2.0, skip=True)
     assert play_letters(run, "b", "", "c") == ["+b", "-a", "+c"]
-    assert run.done
+    assert run.done[0]
 
 
 def test_what_is_unknown_neither_gains_nor_loses() -> None:
@@ -147,8 +157,8 @@ def test_a_completed_group_never_goes_back_but_an_open_one_loses_its_score() -> 
     stage = SubtaskStage("s", (Group("one", (Step("a"),)), Group("two", (Step("b"), Step("c")))))
     run = TaskRun([stage])
     play_letters(run, "ab", "")
-    assert [state.next for state in run.runs[0].groups] == [1, 0]
-    assert run.score() == 0.5
+    assert [int(state.next[0]) for state in run.runs[0].groups] == [1, 0]
+    assert run.score()[0] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -163,16 +173,16 @@ def test_scores_of_stages(
     logical: Logical, k: int, scores: tuple[float, ...], score: float, needed: int
 ) -> None:
     stage = SubtaskStage("s", tuple(Group(name, (Step(name),)) for name in "abc"), logical, k)
-    assert stage.score(scores) == pytest.approx(score)
+    assert stage.score(np.array(scores)[:, None])[0] == pytest.approx(score)
     assert stage.needed == needed
 
 
 def test_only_one_stage_is_finished_by_a_snapshot_and_a_finished_task_stays() -> None:
     run = TaskRun([SubtaskStage("one", (group(1.0),)), SubtaskStage("two", (group(1.0),), weight=0.5)])
     play_letters(run, "a")
-    assert (run.current, run.score()) == (1, pytest.approx(2 / 3))
+    assert (run.current[0], run.score()[0]) == (1, pytest.approx(2 / 3))
     play_letters(run, "a", "", "")
-    assert (run.done, run.score(), run.missing()) == (True, 1.0, None)
+    assert (run.done[0], run.score()[0], run.missing()) == (True, 1.0, None)
 
 
 def test_impossible_stages_are_refused() -> None:

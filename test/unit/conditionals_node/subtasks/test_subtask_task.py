@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -14,7 +15,8 @@ from conditionals_node.events.task_event import EventCode
 from conditionals_node.expressions.build import Builder
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.monitoring.evaluation import Evaluation
-from conditionals_node.subtasks.machine import Group, Step, SubtaskStage, TaskRun
+from conditionals_node.subtasks.machine import TaskRun
+from conditionals_node.subtasks.stages import Group, Step, SubtaskStage
 from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -74,8 +76,10 @@ class Played:
 
     def __init__(self, text: str) -> None:
         self.evaluation = Evaluation(max_age_s=1.0)
-        self.watch = TaskWatch(read(text), ROBOT, self.evaluation, 0.0)
-        self.t, self.objects = 0.0, OBJECTS
+        self.watch = TaskWatch(read(text), ROBOT, self.evaluation, -1.0)
+        self.t, self.objects = -1.1, OBJECTS
+        self.show(ON_TABLE)
+        self.t = 0.0
 
     def show(self, *args: object, **kwargs: float) -> list[str]:
         self.t += 0.1
@@ -92,10 +96,10 @@ def test_a_pick_and_place_earns_a_quarter_for_each_step() -> None:
     scores = []
     for step in ((ON_TABLE,), (ON_TABLE, "cube"), (OVER_BIN, "cube"), (IN_BIN, "cube"), (IN_BIN,)):
         events = played.show(*step)
-        scores.append(played.watch.run.score())
+        scores.append(played.watch.score)
     assert scores == [0.0, 0.25, 0.5, 0.5, 1.0]
     assert events == ["CONDITION_GAINED", "TASK_DONE"]
-    assert played.watch.run.done
+    assert played.watch.judge.run.done[0]
     assert "tidy" in played.watch.message
 
 
@@ -106,16 +110,16 @@ def test_a_tall_object_that_stands_in_a_low_bin_is_put_away_but_one_on_another_o
     scores = []
     for step in ((ON_TABLE, "cube"), (lifted, "cube"), (lifted,), (high,), (standing,)):
         played.show(*step)
-        scores.append(played.watch.run.score())
+        scores.append(played.watch.score)
     assert scores == [0.25, 0.5, 0.75, 0.75, 1.0]
 
 
 def test_what_is_dropped_on_the_way_loses_its_score_and_is_reported() -> None:
     played = Played(PUT_AWAY)
     played.show(ON_TABLE, "cube")
-    assert played.watch.run.score() == 0.25
+    assert played.watch.score == 0.25
     assert played.show(ON_TABLE) == ["CONDITION_LOST", "TARGET_OBJECT_DROPPED"]
-    assert (played.watch.run.score(), played.watch.message) == (
+    assert (played.watch.score, played.watch.message) == (
         0.0,
         "cube: no longer object_grabbed(object=cube)",
     )
@@ -142,7 +146,7 @@ def test_what_falls_beside_the_bin_has_to_be_grabbed_again() -> None:
         (OVER_BIN, "cube"),
     ):
         played.show(*step)
-        scores.append(played.watch.run.score())
+        scores.append(played.watch.score)
     assert scores == [0.25, 0.5, 0.75, 0.0, 0.25, 0.5]
 
 
@@ -150,7 +154,7 @@ def test_pushing_into_the_bin_is_no_pick_and_place() -> None:
     played = Played(PUT_AWAY)
     played.show(ON_TABLE)
     assert played.show(IN_BIN) == []
-    assert played.watch.run.score() == 0.0
+    assert played.watch.score == 0.0
 
 
 def test_another_object_in_the_hand_is_wrong_and_the_bin_may_be_touched() -> None:
@@ -187,7 +191,7 @@ def test_when_time_jumps_back_the_task_begins_again() -> None:
     played.evaluation.forget()
     played.evaluation.begin(shown, 0.01)
     assert played.watch.update(shown, 0.01).progressed
-    assert (played.watch.run.score(), played.watch.since_s) == (0.0, 0.01)
+    assert (played.watch.score, played.watch.since_s) == (0.0, 0.01)
 
 
 def test_what_cannot_be_known_changes_nothing() -> None:
@@ -196,7 +200,7 @@ def test_what_cannot_be_known_changes_nothing() -> None:
     blind = World(played.t, 1, OBJECTS, {}, None, played.t)
     played.evaluation.begin(blind, played.t)
     assert played.watch.update(blind, played.t).events == ()
-    assert played.watch.run.score() == 0.25
+    assert played.watch.score == 0.25
 
 
 def test_a_task_has_stages_groups_and_what_they_are_about() -> None:
@@ -263,12 +267,12 @@ def test_its_short_traces_agree_with_the_vectors(name: str, truths: list[str]) -
     run = TaskRun([SubtaskStage("s", (Group("a", steps, skip=True),))])
     names = dict(zip("gi", VECTORS["pick_and_place"]["names"], strict=True))
     for truth, (_, status, stage, score) in zip(truths, VECTORS["pick_and_place"][name], strict=True):
-        changes = run.update(lambda step, truth=truth: Truth.of(step.key in truth))
+        changes = run.update(lambda step, truth=truth: np.array([int(Truth.of(step.key in truth))]))
         names_of_changes = [
-            f"{names[change.group.steps[change.first].key].upper()}_{'SUCCESS' if change.gained else 'FAILURE'}"
+            f"{names[change.group.steps[change.first[0]].key].upper()}_{'SUCCESS' if change.gained[0] else 'FAILURE'}"
             for change in changes
         ]
-        assert (names_of_changes[-1] if names_of_changes else "OK", run.current, run.score()) == (
+        assert (names_of_changes[-1] if names_of_changes else "OK", run.current[0], run.score()[0]) == (
             status,
             stage,
             score,

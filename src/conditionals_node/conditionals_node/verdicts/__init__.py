@@ -1,0 +1,1 @@
+"""The life of verdicts: first true, how long, confirmed at rest."""

@@ -1,0 +1,40 @@
+"""The lives of conditions in a batch are those that the monitor finds in each world alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conditionals_node.batch import BatchJudge, Worlds
+from conditionals_node.expressions.build import Builder
+from conditionals_node.monitoring.monitor import ConditionMonitor
+from support.records.histories import EXPRESSIONS, STEPS, history
+from support.records.tabletop import ROBOT, task_of
+
+TASK = "{name: t, subtasks: [{name: put, pick_and_place: {object: [cube], container: bin}}]}"
+
+
+def test_the_lives_of_conditions_are_those_of_the_monitor() -> None:
+    rng = np.random.default_rng(8)
+    builder, n = Builder(ROBOT), 4
+    conditions = [
+        builder.build_expression("", text, lambda word: pytest.fail(word))
+        for text in (*EXPRESSIONS, "object_on_top(object=cube, reference_object=bin)")
+    ]
+    batch = BatchJudge(task_of(TASK), ROBOT, n, conditions)
+    monitors = [ConditionMonitor(max_age_s=1.0) for _ in range(n)]
+    for monitor in monitors:
+        for condition in conditions:
+            monitor.watch(condition, 0.0)
+    histories, confirmed = [history(rng, i) for i in range(n)], 0
+    for step in range(STEPS):
+        worlds = [snapshots[step] for snapshots in histories]
+        found = batch.step(Worlds.of(worlds))
+        for i, monitor in enumerate(monitors):
+            monitor.update(worlds[i], worlds[i].stamp_s)
+            for shown in monitor.shown():
+                key = shown.condition.key
+                np.testing.assert_array_equal(batch.lives[key].of(i), shown.life)
+                assert found.confirmed[key][i] == shown.life.at_end
+                confirmed += shown.life.at_end
+    assert confirmed > 50

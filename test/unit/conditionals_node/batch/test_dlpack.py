@@ -1,0 +1,72 @@
+"""Worlds from arrays of other libraries: the same memory where that is possible, and a clear refusal elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conditionals_node.batch import Poses, Worlds
+
+
+class Tensor:
+    """An array of another library, of which only the DLPack protocol is known; ``device`` 1 is the processor."""
+
+    def __init__(self, values: Any, device: int = 1) -> None:
+        self.values, self._device = np.asarray(values), device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._device != 1:
+            raise BufferError("the tensor is on cuda:0")
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device, 0
+
+
+def turns(n: int) -> np.ndarray:
+    return np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+
+
+def test_doubles_of_another_library_are_the_same_memory() -> None:
+    position, wxyz, speed = (Tensor(values) for values in (np.ones((3, 3)), turns(3), np.ones((3, 3))))
+    joint, stamps = Tensor(np.ones(3)), Tensor(np.arange(3.0))
+    worlds = Worlds(
+        {},
+        {"cube": Poses(position, wxyz)},  # type: ignore[arg-type]
+        velocities={"cube": speed},  # type: ignore[dict-item]
+        joints={"j": joint},  # type: ignore[dict-item]
+        stamps=stamps,  # type: ignore[arg-type]
+    )
+    poses = worlds.poses["cube"]
+    assert worlds.stamps is not None
+    for found, given in (
+        (poses.position, position),
+        (poses.wxyz, wxyz),
+        (worlds.velocities["cube"], speed),
+        (worlds.joints["j"], joint),
+        (worlds.stamps, stamps),
+    ):
+        assert np.shares_memory(found, given.values)
+
+
+def test_floats_of_another_library_become_doubles() -> None:
+    position = Tensor(np.full((2, 3), 0.1, dtype=np.float32))
+    found = Poses(position, Tensor(turns(2).astype(np.float32))).position  # type: ignore[arg-type]
+    assert (found.dtype, found[0, 0]) == (np.float64, pytest.approx(0.1))
+
+
+def test_a_quaternion_that_is_off_by_rounding_is_made_exact() -> None:
+    found = Poses(np.zeros((1, 3)), turns(1) * (1.0 + 1e-7)).wxyz
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_an_array_of_a_gpu_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"position: .*cpu\(\).*cuda:0"):
+        Poses(Tensor(np.zeros((1, 3)), device=2), turns(1))  # type: ignore[arg-type]
+
+
+def test_stamps_of_another_number_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"stamps: has shape \(2,\); make it \(1,\)"):
+        Worlds({}, {"cube": Poses(np.zeros((1, 3)), turns(1))}, stamps=np.zeros(2))
