@@ -8,12 +8,16 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.insertions import Bulk, insertions
+from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import boxes
 from conditionals_node.views.contact_sums import weight_of
 from conditionals_node.views.hulls import GeometryError, Hull, hull
 from conditionals_node.views.kernels import depth_of_many
 from conditionals_node.views.views import (
     Box,
+    Insertion,
     Point,
     Unknown,
     Vec,
@@ -26,6 +30,7 @@ from .batch_worlds import Poses, Worlds
 
 V = TypeVar("V")
 NO_FACE = np.array(np.nan)
+NO_BULK = np.zeros(1)
 
 
 class BatchView(ArrayArithmetic):
@@ -76,7 +81,7 @@ class BatchView(ArrayArithmetic):
         depths = np.empty(self._n)
         depth_of_many(
             (outer.closed_faces if closed else outer.open_faces).packed,
-            inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            (inner.centroid_spot if point is Point.CENTROID else inner.mean_spot)[None],
             self._size(name),
             of.wxyz,
             of.position,
@@ -85,9 +90,27 @@ class BatchView(ArrayArithmetic):
             at.position,
             outer.top_z,
             math.inf if above_rim is None else above_rim,
+            0.5,
+            math.inf,
+            NO_BULK,
+            0.0,
             depths,
         )
         return depths, NO_FACE, ""
+
+    def inside(
+        self, name: str, container: str, share: float, above_rim: float, closed: bool
+    ) -> Insertion[Array]:
+        """Return how deep an object is in a container's cavity, or in its hull when the container is convex."""
+        of, at = self._poses(name), self._poses(container)
+        inner = self._hull(name)
+        try:
+            outer = inside_of(self._item(container))
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+        poses = self._size(name), of.wxyz, of.position, self._size(container), at.wxyz, at.position
+        points = samples(self._item(name))[None]
+        return insertions(outer, points, Bulk.of([inner]), poses, share, above_rim, closed)
 
     def speed(self, name: str) -> Array:
         """Return the speed of the object's origin, m/s."""

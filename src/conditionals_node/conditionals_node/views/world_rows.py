@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conditionals_node.spaces.insertions import Bulk
+from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
 
@@ -44,10 +47,17 @@ class Solids:
             False: _stacked([found.open_planes for found in hulls], 4),
         }
         self.tops = np.array([found.top_z for found in hulls])
+        self.bulks = Bulk.of(hulls)
+        self._items = [objects[name] for name in self.names]
         self.balls, self.discs = (
             _stacked([found.balls for found in outlines], 4),
             _stacked([found.discs for found in outlines], 7),
         )
+
+    @functools.cached_property
+    def samples(self) -> Array:
+        """The points of the objects, for what asks for cavities, (n, k, 3), m."""
+        return np.array([samples(item) for item in self._items])
 
 
 class Touching:

@@ -7,6 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
+from conditionals_node.spaces.cavities import Inside, inside_of
+from conditionals_node.spaces.cavity_kernels import depth_in_cavity
+from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import (
     Contact,
@@ -19,9 +22,10 @@ from .bounding_boxes import boxes
 from .contact_sums import Touch, contacts_by_body, lifts_of, summed_contacts, weight_of
 from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
-from .views import Box, Point, Unknown, Vec, View
+from .views import Box, Insertion, Point, Unknown, Vec, View
 
 CENTROID, ENDLESS = Point.CENTROID, math.inf
+FACES = {-1.0: "rim", -2.0: "size"}
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
@@ -125,14 +129,49 @@ class WorldView(View[float]):
         faces = outer.closed_faces if closed else outer.open_faces
         depth, face = depth_of_one(
             faces.packed,
-            inner.centroid if point is CENTROID else inner.vertex_mean,
+            inner.centroid_spot if point is CENTROID else inner.mean_spot,
             of.rotation.wxyz,
             of.translation_m,
             at.rotation.wxyz,
             at.translation_m,
             ENDLESS if above_rim is None else outer.top_z + above_rim,
+            0.5,
+            ENDLESS,
+            0.0,
         )
         return depth, face, "rim" if face < 0.0 else faces.labels[int(face)]
+
+    def inside(
+        self, name: str, container: str, share: float, above_rim: float, closed: bool
+    ) -> Insertion[float]:
+        """Return how deep an object is in a container's cavity, or in its hull when the container is convex."""
+        world = self._world
+        try:
+            of, at = world.states[name].world_T_object, world.states[container].world_T_object
+            item = world.objects[name]
+            inner, outer = hull(item), inside_of(world.objects[container])
+        except (KeyError, GeometryError):
+            # Again, step by step: these name the missing part.
+            of, at = self._state(name).world_T_object, self._state(container).world_T_object
+            item, inner, outer = self._item(name), self._hull(name), self._inside(container)
+        cavity, whole = outer.cavity, outer.hull
+        q_o, p_o, q_c, p_c = of.rotation.wxyz, of.translation_m, at.rotation.wxyz, at.translation_m
+        if cavity is not None:
+            reach = ENDLESS if closed else cavity.depth
+            field = cavity.walls, cavity.rims, cavity.frame, samples(item)
+            depth, inside, needed, rim, tilt = depth_in_cavity(
+                *field, q_o, p_o, q_c, p_c, share, reach, above_rim
+            )
+            return depth, inside, needed, tilt - cavity.own_tilt, "rim" if rim else "wall"
+        if not outer.is_convex:
+            return -whole.bulk, None, None, None, "nothing"
+        faces = whole.closed_faces if closed else whole.open_faces
+        ceiling, reach = (ENDLESS, ENDLESS) if closed else (whole.top_z + above_rim, whole.height)
+        room = whole.bulk - inner.bulk
+        depth, face = depth_of_one(
+            faces.packed, inner.centroid_spot, q_o, p_o, q_c, p_c, ceiling, share, reach, room
+        )
+        return depth, None, None, None, FACES[face] if face < 0.0 else faces.labels[int(face)]
 
     def speed(self, name: str) -> float:
         """Return the speed of the object's origin, m/s."""
@@ -197,6 +236,12 @@ class WorldView(View[float]):
     def _hull(self, name: str) -> Hull:
         try:
             return hull(self._item(name))
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
+    def _inside(self, name: str) -> Inside:
+        try:
+            return inside_of(self._item(name))
         except GeometryError as error:
             raise Unknown(str(error)) from error
 
