@@ -124,23 +124,14 @@ def held(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Grip(Relation):
-    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+class OfHands(Predicate):
+    """What predicates of a grasp share: ``fingers`` and ``hands`` come from the robot when left out."""
 
-    ``hands``: fingers and joint of each hand; those of the robot when left out, and ``fingers`` as one hand when these
-    are given. ``min_closed``: share of its way that a hand must have closed to hold something, where its joint is
-    measured; 0: an open hand between whose fingers an object is wedged counts too.
-    """
-
-    unit: ClassVar[str] = "N"
-    hands: tuple[Hand, ...] = field(default=(), kw_only=True)
-    min_closed: float = field(default=MIN_CLOSED, kw_only=True)
-    reads_contacts: ClassVar[bool] = True
-
-    def check(self) -> None:
-        """Refuse a negative share."""
-        not_negative(min_closed=self.min_closed)
+    __slots__ = ()
+    gripper_name: str
+    fingers: tuple[str, ...]
+    hands: tuple[Hand, ...]
+    min_closed: float
 
     @property
     def needs_joints(self) -> bool:
@@ -159,7 +150,27 @@ class Grip(Relation):
         if self.fingers:
             return self
         found = self.hands or hands(robot, self.gripper_name)
-        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand.fingers))
+        fingers = tuple(finger for hand in found for finger in hand.fingers)
+        return replace(self, hands=found, fingers=fingers)  # type: ignore[type-var]  # its classes are dataclasses
+
+
+@dataclass(frozen=True, slots=True)
+class Grip(OfHands, Relation):
+    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+
+    ``hands``: fingers and joint of each hand; those of the robot when left out, and ``fingers`` as one hand when these
+    are given. ``min_closed``: share of its way that a hand must have closed to hold something, where its joint is
+    measured; 0: an open hand between whose fingers an object is wedged counts too.
+    """
+
+    unit: ClassVar[str] = "N"
+    hands: tuple[Hand, ...] = field(default=(), kw_only=True)
+    min_closed: float = field(default=MIN_CLOSED, kw_only=True)
+    reads_contacts: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Refuse a negative share."""
+        not_negative(min_closed=self.min_closed)
 
     def grip(self, view: View[T], name: str) -> Part[T]:
         """Measure the firmest grasp.

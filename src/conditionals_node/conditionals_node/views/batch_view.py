@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from conditionals_node.spaces.cavities import inside_of
-from conditionals_node.spaces.insertions import Bulk, insertions
+from conditionals_node.spaces.insertions import NO_POINTS, Bulk, insertions
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import boxes
 from conditionals_node.views.contact_sums import weight_of
@@ -109,7 +109,7 @@ class BatchView(ArrayArithmetic):
         except GeometryError as error:
             raise Unknown(str(error)) from error
         poses = self._size(name), of.wxyz, of.position, self._size(container), at.wxyz, at.position
-        points = samples(self._item(name))[None]
+        points = NO_POINTS if outer.cavity is None else samples(self._item(name))[None]
         return insertions(outer, points, Bulk.of([inner]), poses, share, above_rim, closed)
 
     def speed(self, name: str) -> Array:
