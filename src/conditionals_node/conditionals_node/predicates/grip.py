@@ -14,7 +14,7 @@ from handiwork_core.robot.robot import Robot
 
 from .measured import Relation, released
 from .parts import Part
-from .vertical import over
+from .vertical import Extent, over
 
 NO_SPAN_M = 1e-6
 MIN_CLOSED = 0.01
@@ -226,7 +226,7 @@ class GripperDetached(Relation):
 class ObjectPickedUp(Grip):
     """The object is grabbed, its lowest point is ``distance`` [m] above the surface's top, and its centre over it.
 
-    ``tolerance``: how far beside the surface's edge the centre may be [m].
+    ``tolerance``: how far beside the surface's edge the centre may be [m]; ``extent``: see ``object_above``.
     """
 
     name: ClassVar[str] = "object_picked_up"
@@ -234,6 +234,7 @@ class ObjectPickedUp(Grip):
     surface: str
     distance: float = 0.05
     tolerance: float = 0.01
+    extent: Extent = Extent.SHAPE
 
     def references(self) -> tuple[str, ...]:
         """Return the surface."""
@@ -248,4 +249,4 @@ class ObjectPickedUp(Grip):
             (name, gap, self.surface, self.distance),
             (("gap", gap, "m", name),),
         )
-        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance)]
+        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance, self.extent)]

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.footprints import Placed, beside, insets, reach
 from conditionals_node.spaces.insertions import NO_POINTS, Bulk, insertions
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import boxes
@@ -102,15 +103,24 @@ class BatchView(ArrayArithmetic):
         self, name: str, container: str, share: float, above_rim: float, closed: bool
     ) -> Insertion[Array]:
         """Return how deep an object is in a container's cavity, or in its hull when the container is convex."""
-        of, at = self._poses(name), self._poses(container)
-        inner = self._hull(name)
-        try:
-            outer = inside_of(self._item(container))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
-        poses = self._size(name), of.wxyz, of.position, self._size(container), at.wxyz, at.position
+        poses = *self._placed(name), *self._placed(container)
+        inner, outer = self._hull(name), self._shaped(lambda: inside_of(self._item(container)))
         points = NO_POINTS if outer.cavity is None else samples(self._item(name))[None]
         return insertions(outer, points, Bulk.of([inner]), poses, share, above_rim, closed)
+
+    def inset(self, name: str, reference: str) -> Array:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        x, y, _ = self.centre(name)
+        return self._shaped(lambda: insets(self._item(reference), self._placed(reference), x, y))
+
+    def beside(self, name: str, reference: str) -> tuple[Array, Array]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        a, b = self._placed(name), self._placed(reference)
+        return self._shaped(lambda: beside(self._item(name), a, self._item(reference), b))
+
+    def reach(self, name: str, direction: Vec[Array]) -> tuple[Array, Array]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        return self._shaped(lambda: reach(self._item(name), self._placed(name), np.stack(direction, axis=1)))
 
     def speed(self, name: str) -> Array:
         """Return the speed of the object's origin, m/s."""
@@ -174,6 +184,16 @@ class BatchView(ArrayArithmetic):
             known = sorted(self._worlds.poses)
             raise Unknown(f"object {name!r} has no pose in the worlds; known are {known}") from None
 
+    def _placed(self, name: str) -> Placed:
+        poses = self._poses(name)
+        return self._size(name), poses.wxyz, poses.position
+
+    def _shaped(self, measure: Callable[[], V]) -> V:
+        try:
+            return measure()
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
     def _item(self, name: str) -> WorldObject:
         try:
             return self._worlds.objects[name]
@@ -182,10 +202,7 @@ class BatchView(ArrayArithmetic):
             raise Unknown(f"object {name!r} has no geometry in the worlds; known are {known}") from None
 
     def _hull(self, name: str) -> Hull:
-        try:
-            return hull(self._item(name))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        return self._shaped(lambda: hull(self._item(name)))
 
     def _centre(self, name: str, point: Point) -> Vec[Array]:
         found = self._hull(name)
@@ -199,10 +216,7 @@ class BatchView(ArrayArithmetic):
 
     def _box(self, name: str) -> Box[Array]:
         poses = self._poses(name)
-        try:
-            found = boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        found = self._shaped(lambda: boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position)))
         size = self._worlds.sizes.get(name)
         if size is not None:
             found = found * size[:, None]

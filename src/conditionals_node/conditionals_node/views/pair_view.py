@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.footprint_kernels import between_two, inset_of_one
 from conditionals_node.spaces.insertions import NO_POINTS, insertions
+from conditionals_node.spaces.reach_kernels import reach_of_one
 from handiwork_core.model.geometry import Array
 
 from .array_arithmetic import ArrayArithmetic, array_axes
@@ -108,6 +110,30 @@ class RowsView(ArrayArithmetic):
             tilts[some] = -math.pi if found[3] is None else found[3]
         # Only values count here; the shares are for the words.
         return depths, depths, depths, tilts, ""
+
+    def inset(self, name: str, reference: str) -> Array:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        x, y, _ = self.centre(name)
+        places = zip(self._rows(reference).tolist(), x.tolist(), y.tolist(), strict=True)
+        return np.array([inset_of_one(*self._scene.footprint(row), a, b) for row, a, b in places])
+
+    def beside(self, name: str, reference: str) -> tuple[Array, Array]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        outline = self._scene.footprint
+        pairs = zip(self._rows(name).tolist(), self._rows(reference).tolist(), strict=True)
+        x, y = np.array([between_two(*outline(a), *outline(b)) for a, b in pairs]).T
+        return x, y
+
+    def reach(self, name: str, direction: Vec[Array]) -> tuple[Array, Array]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        scene, rows = self._scene, self._rows(name).tolist()
+        along = np.stack(direction, axis=1).tolist()
+        found = [
+            reach_of_one(scene.solids.pieces[i].points, scene.q[i], scene.p[i], *to)
+            for i, to in zip(rows, along, strict=True)
+        ]
+        low, high = np.array(found).T
+        return low, high
 
     def speed(self, name: str) -> Array:
         """Return the speed of the object's origin, m/s."""

@@ -120,6 +120,39 @@ class View(Arithmetic[T]):
         """
 
     @abstractmethod
+    def inset(self, name: str, reference: str) -> T:
+        """Return how far an object's centre is within a reference's outline, seen from above.
+
+        Args:
+            name: The object.
+            reference: The reference; its outline is that of its shapes, not of its box.
+
+        Returns:
+            The distance to the nearest edge, m, negative outside.
+        """
+
+    @abstractmethod
+    def beside(self, name: str, reference: str) -> tuple[T, T]:
+        """Return the shortest vector from a reference to an object, seen from above.
+
+        Args:
+            name: The object.
+            reference: The reference.
+
+        Returns:
+            Its x and y in world, m; zero where the outlines overlap.
+        """
+
+    @abstractmethod
+    def reach(self, name: str, direction: Vec[T]) -> tuple[T, T]:
+        """Return the least and the greatest coordinate of an object's shapes along a direction, m.
+
+        Args:
+            name: The object.
+            direction: A unit vector in world.
+        """
+
+    @abstractmethod
     def speed(self, name: str) -> T:
         """Return the speed of the object's origin, m/s.
 

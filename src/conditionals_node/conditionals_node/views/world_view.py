@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from conditionals_node.spaces.cavities import Inside, inside_of
 from conditionals_node.spaces.cavity_kernels import depth_in_cavity
+from conditionals_node.spaces.footprint_kernels import between_two, inset_of_one
+from conditionals_node.spaces.footprints import Footprint, footprint, pieces
+from conditionals_node.spaces.reach_kernels import reach_of_one
 from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import (
@@ -20,9 +22,10 @@ from handiwork_core.model.world import (
 
 from .bounding_boxes import boxes
 from .contact_sums import Touch, contacts_by_body, lifts_of, summed_contacts, weight_of
+from .float_arithmetic import FloatArithmetic
 from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
-from .views import Box, Insertion, Point, Unknown, Vec, View
+from .views import Box, Insertion, Point, Unknown, Vec
 
 CENTROID, ENDLESS = Point.CENTROID, math.inf
 FACES = {-1.0: "rim", -2.0: "size"}
@@ -31,7 +34,7 @@ IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
 
 
-class WorldView(View[float]):
+class WorldView(FloatArithmetic):
     """The ``View`` of a snapshot; its numbers are floats.
 
     Args:
@@ -42,38 +45,6 @@ class WorldView(View[float]):
 
     def __init__(self, world: World) -> None:
         self._world = world
-
-    def number(self, value: float) -> float:
-        """Return the number itself."""
-        return value
-
-    def least(self, *values: float) -> float:
-        """Return the smallest value."""
-        return min(values)
-
-    def greatest(self, *values: float) -> float:
-        """Return the greatest value."""
-        return max(values)
-
-    def root(self, value: float) -> float:
-        """Return the square root."""
-        return math.sqrt(value)
-
-    def angle(self, y: float, x: float) -> float:
-        """Return the angle of (x, y) from the x axis, rad."""
-        return math.atan2(y, x)
-
-    def where(self, condition: Any, yes: float, no: float) -> float:  # noqa: ANN401
-        """Return ``yes`` when the condition holds, else ``no``."""
-        return yes if condition else no
-
-    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401
-        """Return True when the condition does not hold."""
-        return not condition
-
-    def leader(self, names: Sequence[str], values: Sequence[float]) -> str:
-        """Return the name with the greatest value; empty without names."""
-        return names[max(range(len(names)), key=lambda i: values[i])] if names else ""
 
     def origin(self, name: str) -> Vec[float]:
         """Return the origin of an object's frame in world, m."""
@@ -173,6 +144,27 @@ class WorldView(View[float]):
         )
         return depth, None, None, None, FACES[face] if face < 0.0 else faces.labels[int(face)]
 
+    def inset(self, name: str, reference: str) -> float:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        x, y, _ = self.centre(name)
+        found: float = inset_of_one(*self._footprint(reference), x, y)
+        return found
+
+    def beside(self, name: str, reference: str) -> tuple[float, float]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        x, y = between_two(*self._footprint(name), *self._footprint(reference))
+        return x, y
+
+    def reach(self, name: str, direction: Vec[float]) -> tuple[float, float]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        pose, item = self._state(name).world_T_object, self._item(name)
+        try:
+            points = pieces(item).points
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+        low, high = reach_of_one(points, pose.rotation.wxyz, pose.translation_m, *direction)
+        return low, high
+
     def speed(self, name: str) -> float:
         """Return the speed of the object's origin, m/s."""
         return math.hypot(*self._state(name).world_v_object.tolist())
@@ -236,6 +228,13 @@ class WorldView(View[float]):
     def _hull(self, name: str) -> Hull:
         try:
             return hull(self._item(name))
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
+    def _footprint(self, name: str) -> Footprint:
+        pose, item = self._state(name).world_T_object, self._item(name)
+        try:
+            return footprint(item, pose)
         except GeometryError as error:
             raise Unknown(str(error)) from error
 

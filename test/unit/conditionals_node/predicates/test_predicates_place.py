@@ -26,7 +26,7 @@ from conditionals_node.predicates.joints import (
     JointOpen,
 )
 from conditionals_node.predicates.motion import ObjectAt, ObjectStationary, ObjectUpright
-from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
+from conditionals_node.predicates.nearby import Along, ObjectBetween, ObjectNextTo, ObjectsInLine
 from conditionals_node.predicates.pile import Order, Stacked
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import GripperHitTable, ObjectInContact, WrongObjectGrabbed
@@ -196,7 +196,9 @@ def test_below_next_to_and_over_the_middle() -> None:
 def test_between_and_in_line() -> None:
     scene = world((CUBE, at(0.1, 0.02, 0)), (ORANGE, at(0, 0, 0)), (APPLE, at(0.3, 0, 0)))
     between = ObjectBetween("cube", "orange", "apple")
-    assert between.evaluate(scene).margin == pytest.approx(0.1)
+    assert between.evaluate(scene).margin == pytest.approx(0.08)
+    by_axis = ObjectBetween("cube", "orange", "apple", along=Along.AXIS)
+    assert by_axis.evaluate(scene).margin == pytest.approx(0.1)
     assert (
         ObjectBetween("cube", "orange", "apple", alignment_tolerance=0.01).evaluate(scene).truth
         is Truth.FALSE

@@ -15,11 +15,13 @@ from conditionals_node.predicates.direction import (
     ObjectInFrontOf,
     ObjectLeftOf,
     ObjectRightOf,
+    Seen,
 )
 from conditionals_node.predicates.motion import Axis, ObjectStationary, ObjectUpright
-from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
+from conditionals_node.predicates.nearby import Along, ObjectBetween, ObjectNextTo, ObjectsInLine
 from conditionals_node.predicates.vertical import (
     ComparedPart,
+    Extent,
     ObjectAbove,
     ObjectAboveBottom,
     ObjectBelow,
@@ -120,6 +122,7 @@ def test_directions(kind: type[Direction]) -> None:
                         mirrored=mirrored,
                         cone_deg=float(cone),
                         level_tolerance=level,
+                        seen=Seen.ORIGIN,
                     )
                     agree(predicate, worlds, data[f"{prefix}__{key}"], SINGLE_PRECISION, apart)
                     tried += 1
@@ -127,19 +130,19 @@ def test_directions(kind: type[Direction]) -> None:
 
 
 BOX_CASES: dict[str, Predicate] = {
-    "above": ObjectAbove("a", "b", z_margin=0.0),
-    "above_bottom": ObjectAboveBottom("a", "b", z_margin=0.0),
-    "above_margin": ObjectAbove("a", "b", z_margin=0.03),
-    "above_centroid": ObjectAbove("a", "b", z_margin=0.0, mode=ComparedPart.CENTROID),
-    "below": ObjectBelow("a", "b", z_margin=0.0),
-    "below_top": ObjectBelowTop("a", "b", z_margin=0.0),
-    "between": ObjectBetween("a", "b", "c"),
-    "between_noalign": ObjectBetween("a", "b", "c", check_alignment=False),
+    "above": ObjectAbove("a", "b", z_margin=0.0, extent=Extent.BOX),
+    "above_bottom": ObjectAboveBottom("a", "b", z_margin=0.0, extent=Extent.BOX),
+    "above_margin": ObjectAbove("a", "b", z_margin=0.03, extent=Extent.BOX),
+    "above_centroid": ObjectAbove("a", "b", z_margin=0.0, mode=ComparedPart.CENTROID, extent=Extent.BOX),
+    "below": ObjectBelow("a", "b", z_margin=0.0, extent=Extent.BOX),
+    "below_top": ObjectBelowTop("a", "b", z_margin=0.0, extent=Extent.BOX),
+    "between": ObjectBetween("a", "b", "c", along=Along.AXIS),
+    "between_noalign": ObjectBetween("a", "b", "c", check_alignment=False, along=Along.AXIS),
     "center_of": ObjectCenterOf("a", "b"),
-    "next_to": ObjectNextTo("a", "b", min_overlap=0.0),
-    "next_to_2cm": ObjectNextTo("a", "b", dist=0.02, min_overlap=0.0),
+    "next_to": ObjectNextTo("a", "b", min_overlap=0.0, extent=Extent.BOX),
+    "next_to_2cm": ObjectNextTo("a", "b", dist=0.02, min_overlap=0.0, extent=Extent.BOX),
     "on_center": ObjectOnCenter("a", "b", tolerance=0.05),
-    "on_bottom": ObjectOnBottom("a", "b", z_margin=0.0),
+    "on_bottom": ObjectOnBottom("a", "b", z_margin=0.0, extent=Extent.BOX),
     "stationary": ObjectStationary("a"),
     "stationary_lin": ObjectStationary("a", check_angular=False),
     "upright": ObjectUpright("a"),
