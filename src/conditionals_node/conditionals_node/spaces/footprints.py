@@ -13,7 +13,7 @@ from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.bounds import hull_points
 
-from .footprint_kernels import Ends, between_many, insets_of_many, outline_of_one
+from .footprint_kernels import Ends, between_many, between_two, insets_of_many, outline_of_one
 from .reach_kernels import reach_of_many
 
 Placed = tuple[Array, Array, Array]
@@ -61,6 +61,23 @@ def footprint(item: WorldObject, pose: Pose) -> Footprint:
     outline, counts = np.empty((len(found.points), 2)), np.empty(len(found.ends) - 1, dtype=np.int64)
     outline_of_one(found.points, found.ends, pose.rotation.wxyz, pose.translation_m, outline, counts)
     return outline, found.ends, counts
+
+
+@functools.lru_cache(maxsize=1024)
+def shortest(a: WorldObject, a_pose: Pose, b: WorldObject, b_pose: Pose) -> tuple[float, float]:
+    """Return the shortest vector (x, y) from body b to body a, seen from above, m; kept as ``footprint`` is.
+
+    Args:
+        a: The body at the vector's end.
+        a_pose: world_T_a.
+        b: The body at the vector's start.
+        b_pose: world_T_b.
+
+    Raises:
+        GeometryError: See ``pieces``.
+    """
+    x, y = between_two(*footprint(a, a_pose), *footprint(b, b_pose))
+    return x, y
 
 
 def insets(item: WorldObject, placed: Placed, x: Array, y: Array) -> Array:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from conditionals_node.spaces.cavities import Inside, inside_of
 from conditionals_node.spaces.cavity_kernels import depth_in_cavity
-from conditionals_node.spaces.footprint_kernels import between_two, inset_of_one
-from conditionals_node.spaces.footprints import Footprint, footprint, pieces
+from conditionals_node.spaces.footprint_kernels import inset_of_one
+from conditionals_node.spaces.footprints import Footprint, footprint, pieces, shortest
 from conditionals_node.spaces.reach_kernels import reach_of_one
 from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
@@ -32,6 +33,7 @@ FACES = {-1.0: "rim", -2.0: "size"}
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
+V = TypeVar("V")
 
 
 class WorldView(FloatArithmetic):
@@ -119,30 +121,30 @@ class WorldView(FloatArithmetic):
         world = self._world
         try:
             of, at = world.states[name].world_T_object, world.states[container].world_T_object
-            item = world.objects[name]
-            inner, outer = hull(item), inside_of(world.objects[container])
+            inner, outer = hull(world.objects[name]), inside_of(world.objects[container])
         except (KeyError, GeometryError):
             # Again, step by step: these name the missing part.
             of, at = self._state(name).world_T_object, self._state(container).world_T_object
-            item, inner, outer = self._item(name), self._hull(name), self._inside(container)
-        cavity, whole = outer.cavity, outer.hull
+            inner, outer = self._hull(name), self._inside(container)
         q_o, p_o, q_c, p_c = of.rotation.wxyz, of.translation_m, at.rotation.wxyz, at.translation_m
-        if cavity is not None:
-            reach = ENDLESS if closed else cavity.depth
-            field = cavity.walls, cavity.rims, cavity.frame, samples(item)
-            depth, inside, needed, rim, tilt = depth_in_cavity(
-                *field, q_o, p_o, q_c, p_c, share, reach, above_rim
-            )
-            return depth, inside, needed, tilt - cavity.own_tilt, "rim" if rim else "wall"
-        if not outer.is_convex:
-            return -whole.bulk, None, None, None, "nothing"
-        faces = whole.closed_faces if closed else whole.open_faces
-        ceiling, reach = (ENDLESS, ENDLESS) if closed else (whole.top_z + above_rim, whole.height)
-        room = whole.bulk - inner.bulk
-        depth, face = depth_of_one(
-            faces.packed, inner.centroid_spot, q_o, p_o, q_c, p_c, ceiling, share, reach, room
+        if outer.is_convex:
+            whole = outer.hull
+            if closed:
+                faces, ceiling, reach = whole.closed_faces, ENDLESS, ENDLESS
+            else:
+                faces, ceiling, reach = whole.open_faces, whole.top_z + above_rim, whole.height
+            spot, room = inner.centroid_spot, whole.bulk - inner.bulk
+            depth, face = depth_of_one(faces.packed, spot, q_o, p_o, q_c, p_c, ceiling, share, reach, room)
+            return depth, None, None, None, FACES[face] if face < 0.0 else faces.labels[int(face)]
+        cavity = outer.cavity
+        if cavity is None:
+            return -outer.hull.bulk, None, None, None, "nothing"
+        reach, points = ENDLESS if closed else cavity.depth, samples(world.objects[name])
+        field = cavity.walls, cavity.rims, cavity.frame, points
+        depth, inside, needed, rim, tilt = depth_in_cavity(
+            *field, q_o, p_o, q_c, p_c, share, reach, above_rim
         )
-        return depth, None, None, None, FACES[face] if face < 0.0 else faces.labels[int(face)]
+        return depth, inside, needed, tilt - cavity.own_tilt, "rim" if rim else "wall"
 
     def inset(self, name: str, reference: str) -> float:
         """Return how far an object's centre is within a reference's outline, seen from above, m."""
@@ -152,16 +154,19 @@ class WorldView(FloatArithmetic):
 
     def beside(self, name: str, reference: str) -> tuple[float, float]:
         """Return the shortest vector from a reference to an object, seen from above, m."""
-        x, y = between_two(*self._footprint(name), *self._footprint(reference))
-        return x, y
+        states, objects = self._world.states, self._world.objects
+        try:
+            a, b = states[name].world_T_object, states[reference].world_T_object
+            return shortest(objects[name], a, objects[reference], b)
+        except (KeyError, GeometryError):
+            # Again, step by step: these name the missing part.
+            self._footprint(name)
+            self._footprint(reference)
+            raise
 
     def reach(self, name: str, direction: Vec[float]) -> tuple[float, float]:
         """Return the least and the greatest coordinate of an object along a direction, m."""
-        pose, item = self._state(name).world_T_object, self._item(name)
-        try:
-            points = pieces(item).points
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        pose, points = self._state(name).world_T_object, _shaped(pieces, self._item(name)).points
         low, high = reach_of_one(points, pose.rotation.wxyz, pose.translation_m, *direction)
         return low, high
 
@@ -226,23 +231,14 @@ class WorldView(FloatArithmetic):
             raise Unknown(f"object {name!r} has no geometry in the world; known are {known}") from None
 
     def _hull(self, name: str) -> Hull:
-        try:
-            return hull(self._item(name))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        return _shaped(hull, self._item(name))
 
     def _footprint(self, name: str) -> Footprint:
-        pose, item = self._state(name).world_T_object, self._item(name)
-        try:
-            return footprint(item, pose)
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        pose = self._state(name).world_T_object
+        return _shaped(footprint, self._item(name), pose)
 
     def _inside(self, name: str) -> Inside:
-        try:
-            return inside_of(self._item(name))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        return _shaped(inside_of, self._item(name))
 
     def _touch(self, on: str, by: str) -> Touch:
         derived = self._world.derived
@@ -274,6 +270,13 @@ def box_of(item: WorldObject, pose: Pose) -> Box[float]:
     """
     found = boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist()
     return cast("Box[float]", tuple(found))
+
+
+def _shaped(measure: Callable[..., V], *of: object) -> V:
+    try:
+        return measure(*of)
+    except GeometryError as error:
+        raise Unknown(str(error)) from error
 
 
 def _axes(wxyz: list[float]) -> Axes:
