@@ -17,7 +17,7 @@ BOX = ShapeKind.BOX
 
 
 def open_box(name: str, inner: Sequence[float], wall: float = 0.01) -> WorldObject:
-    """Return a box of five boards whose floor stands at z = 0."""
+    """Return a box of five panels whose floor stands at z = 0."""
     x, y, z = inner
     high = z + wall
     return WorldObject(
@@ -93,9 +93,9 @@ def legged(name: str = "bench") -> WorldObject:
 
 def shelf() -> WorldObject:
     """Return a shelf with a back, which opens to -y: two compartments of 0.76 x 0.29 x 0.47 m."""
-    boards = [solid(BOX, (0.8, 0.3, 0.02), (0.0, 0.0, z)) for z in (0.01, 0.5, 0.99)]
+    levels = [solid(BOX, (0.8, 0.3, 0.02), (0.0, 0.0, z)) for z in (0.01, 0.5, 0.99)]
     sides = [solid(BOX, (0.02, 0.3, 1.0), (x, 0.0, 0.5)) for x in (-0.39, 0.39)]
-    return WorldObject("shelf", (*boards, *sides, solid(BOX, (0.8, 0.01, 1.0), (0.0, 0.145, 0.5))))
+    return WorldObject("shelf", (*levels, *sides, solid(BOX, (0.8, 0.01, 1.0), (0.0, 0.145, 0.5))))
 
 
 def points_of_box(size: Sequence[float]) -> Array:

@@ -21,7 +21,7 @@ FIXED_FRAMES = ("robot", "world")
 
 
 class Seen(Enum):
-    """What stands for both objects where one is seen from the other."""
+    """The part of both objects that counts where one is seen from the other."""
 
     SHAPE = "shape"
     """Their shapes: the nearest points of their outlines, seen from above; a mesh counts as its convex hull."""

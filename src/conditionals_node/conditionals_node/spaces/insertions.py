@@ -17,7 +17,7 @@ from .cavities import Inside
 from .cavity_kernels import depths_in_cavity
 
 NO_POINTS = np.zeros((1, 0, 3))
-"""For a container without a cavity, where the objects' points are not needed."""
+"""The points of objects where the container has no cavity, so that they are not needed."""
 Placed = tuple[Array, Array, Array, Array, Array, Array]
 """Size (n,), orientation (n, 4) and position (n, 3) of the object, then of the container."""
 

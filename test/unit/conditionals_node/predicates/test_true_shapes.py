@@ -36,7 +36,7 @@ CORNER = WorldObject(
         solid(ShapeKind.BOX, (0.2, 0.8, 0.05), (0.1, 0.6, 0.0)),
     ),
 )
-"""A table of two boards at a right angle, whose origin is its corner."""
+"""A table of two panels at a right angle, whose origin is its corner."""
 
 
 def turned(yaw_deg: float, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Pose:
@@ -58,7 +58,7 @@ def test_above_the_box_of_a_turned_plank_is_not_above_the_plank() -> None:
 
 
 @pytest.mark.parametrize("yaw_deg", [0.0, 30.0, 45.0, 200.0])
-def test_a_table_of_two_boards_is_not_where_its_hull_is(yaw_deg: float) -> None:
+def test_a_table_of_two_panels_is_not_where_its_hull_is(yaw_deg: float) -> None:
     place = turned(yaw_deg)
     for x, y, there in ((0.6, 0.1, True), (0.1, 0.7, True), (0.1, 0.1, True), (0.4, 0.4, False)):
         scene = world((CORNER, place), (CUBE, place @ at(x, y, 0.3)))
