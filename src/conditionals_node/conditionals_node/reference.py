@@ -35,7 +35,8 @@ Rules that all share:
   `<robot>/<link>`.
 - What is in a container is in its cavity, which is computed once from its shapes; see [the inside of a
   container](../explanation/containers.md). Its opening must look up, at most `max_tilt_deg` farther from straight up
-  than in the container's own frame, and `above_rim` is 0 unless it is given. `object_in_hull` is the test of the original.
+  than in the container's own frame, and `above_rim` is 0 unless it is given. `object_in_hull` is the test of the
+  original.
 - `centre` is the centroid of the hull's volume, which does not depend on how a mesh is cut into triangles.
 - Relations of place use the shapes as seen from above: a mesh counts as its convex hull there, a circle as a polygon of
   32 corners. Heights are those of the lowest and the highest point, exact for round shapes.
@@ -66,8 +67,8 @@ Names and arguments are those of RoboLab (Apache-2.0), and the verdicts agree bu
 
 - A share of the object must be in the cavity of a container, of whatever shape, not one point in its hull without a
   lid. `object_in_hull` has that test: with `point: vertex_mean` its verdicts are those of RoboLab for
-  `object_in_container`, and with `closed: true` those for `object_enclosed`; its default point is the centroid of the volume, which does
-  not move with the mesh.
+  `object_in_container`, and with `closed: true` those for `object_enclosed`; its default point is the centroid of the
+  volume, which does not move with the mesh.
 - `tolerance` of containment counts; it is 0 when it is left out.
 - Places are those of shapes: `extent: box` (above, below, on top, next to, picked up, stacked), `seen: origin` (the
   four directions) and `along: axis` (between) give RoboLab's rules, in which the box of a turned object grows.

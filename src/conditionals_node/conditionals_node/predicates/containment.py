@@ -18,6 +18,12 @@ from .motion import slow
 from .parts import Part, all_parts
 from .support import carried, check_cone
 
+NO_PLACE = {
+    "size": "%s is larger than %s: a cube of its volume is %.3f m longer",
+    "nothing": "%s is not in %s, which has no cavity: depth -%.3f m",
+}
+"""Reasons for a container without a cavity in which the object cannot be, by what ``View.inside`` says."""
+
 
 def contained(
     view: View[T],
@@ -46,6 +52,10 @@ def contained(
     depth, share, needed, tilt, nearest = view.inside(name, container, min_share, above_rim, closed)
     margin = depth + tolerance
     if share is None:
+        if nearest in NO_PLACE:
+            return Part(
+                margin, NO_PLACE[nearest], (name, container, -depth), (("depth", depth, "m", name),)
+            ), None
         words = "centre of %s is %.3f m deep in %s, whose face %s is nearest"
         return Part(margin, words, (name, depth, container, nearest), (("depth", depth, "m", name),)), None
     words = "%.2f of %s is in the cavity of %s, %.2f needed; that much is %.3f m deep, its %s is nearest"

@@ -179,7 +179,7 @@ def test_a_convex_container_ends_at_its_top() -> None:
     assert found(TALL, at(0.0, 0.0, 0.2), block).truth is Truth.FALSE
     finding = found(box("huge", 0.5, 0.4, 0.3), at(0.0, 0.0, 0.0), block)
     assert finding.truth is Truth.FALSE
-    assert "size is nearest" in finding.reason
+    assert "huge is larger than bin" in finding.reason
 
 
 def test_on_a_flat_tray_is_inside_only_by_choice() -> None:
@@ -197,7 +197,7 @@ def test_a_body_without_a_hollow_has_nothing_inside() -> None:
     for z in (0.3, 0.715, 0.75):
         finding = found(CUBE, at(0.0, 0.0, z), trestle, above_rim=0.5)
         assert finding.truth is Truth.FALSE
-        assert "face nothing is nearest" in finding.reason
+        assert "cube is not in trestle, which has no cavity" in finding.reason
 
 
 def test_a_drain_and_hand_holes_let_nothing_out() -> None:
