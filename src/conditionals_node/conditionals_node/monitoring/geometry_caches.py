@@ -7,7 +7,7 @@ days, with a reset of the world every few seconds, they would hold a thousand fo
 from __future__ import annotations
 
 from conditionals_node.spaces.cavities import inside_of
-from conditionals_node.spaces.footprints import footprint, pieces, shortest
+from conditionals_node.spaces.footprints import footprint, inset, pieces, shortest
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import outline
 from conditionals_node.views.hulls import hull
@@ -16,7 +16,19 @@ from handiwork_core.scene.bounds import hull_points
 
 from .visuals import edges
 
-BY_IDENTITY = (outline, hull, hull_points, box_of, edges, inside_of, samples, pieces, footprint, shortest)
+BY_IDENTITY = (
+    outline,
+    hull,
+    hull_points,
+    box_of,
+    edges,
+    inside_of,
+    samples,
+    pieces,
+    footprint,
+    shortest,
+    inset,
+)
 
 
 def forget_geometry() -> None:

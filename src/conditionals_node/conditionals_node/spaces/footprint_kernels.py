@@ -19,23 +19,44 @@ Ends = NDArray[np.int64]
 I1 = numba.types.Array(numba.int64, 1, "C", readonly=True)
 OUT_I1 = numba.int64[::1]
 I8 = numba.int64
+FEW = 32
 TIE = 1e-7
 """Share of y in the order of corners along x, so that those of equal x are in order too."""
 
 
 @numba.njit
+def _sorted(keys: Array, order: Ends) -> None:
+    """Write the indices of rising keys; the few corners of a box need no better way."""
+    if keys.shape[0] > FEW:
+        order[:] = np.argsort(keys)
+        return
+    for k in range(keys.shape[0]):
+        m = k
+        while m > 0 and keys[order[m - 1]] > keys[k]:
+            order[m] = order[m - 1]
+            m -= 1
+        order[m] = k
+
+
+@numba.njit
+def _scratch(ends: Ends) -> tuple[Array, Array, Ends, Ends]:
+    most = np.max(ends[1:] - ends[:-1])
+    return np.empty((most, 2)), np.empty(most), np.empty(most, np.int64), np.empty(2 * most + 2, np.int64)
+
+
+@numba.njit
 def _outline(
-    points: Array, ends: Ends, q: Array, p: Array, size: float, outline: Array, counts: Ends
-) -> None:
+    points: Array, ends: Ends, q: Array, p: Array, size: float, outline: Array, counts: Ends,
+    flat: Array, keys: Array, order: Ends, used: Ends,
+) -> None:  # fmt: skip
     """Write the polygons of one body: the lower half of the outline by rising x, then the upper half."""
     for j in range(counts.shape[0]):
-        first, n = ends[j], ends[j + 1] - ends[j]
-        flat, keys = np.empty((n, 2)), np.empty(n)
+        first, n, m = ends[j], ends[j + 1] - ends[j], 0
         for k in range(n):
             x, y, z = size * points[first + k, 0], size * points[first + k, 1], size * points[first + k, 2]
             x, y, z = _turned(q, x, y, z, 1.0)
             flat[k, 0], flat[k, 1], keys[k] = x + p[0], y + p[1], x + TIE * y
-        order, used, m = np.argsort(keys), np.empty(2 * n + 2, np.int64), 0
+        _sorted(keys[:n], order[:n])
         for half in range(2):
             start = m
             for k in range(n):
@@ -149,7 +170,8 @@ def outline_of_one(points: Array, ends: Ends, q: Array, p: Array, outline: Array
         outline: Output, corners in world, (k, 2), m.
         counts: Output, number of corners of each piece, (m,).
     """
-    _outline(points, ends, q, p, 1.0, outline, counts)
+    flat, keys, order, used = _scratch(ends)
+    _outline(points, ends, q, p, 1.0, outline, counts, flat, keys, order, used)
 
 
 @_compiled(F8(V2, I1, I1, F8, F8))
@@ -202,12 +224,13 @@ def insets_of_many(
         insets: Output, (n,), m; nan where a number is nan.
     """
     outline, counts = np.empty((points.shape[0], 2)), np.empty(ends.shape[0] - 1, np.int64)
+    flat, keys, order, used = _scratch(ends)
     for i in range(insets.shape[0]):
         total = np.sum(q[i]) + np.sum(p[i]) + x[i] + y[i]
         if total - total != 0.0:
             insets[i] = math.nan
             continue
-        _outline(points, ends, q[i], p[i], sizes[i], outline, counts)
+        _outline(points, ends, q[i], p[i], sizes[i], outline, counts, flat, keys, order, used)
         insets[i] = _inset_of_body(outline, ends, counts, 0, counts.shape[0], x[i], y[i])
 
 
@@ -234,13 +257,15 @@ def between_many(
     """
     a_outline, a_counts = np.empty((a.shape[0], 2)), np.empty(a_ends.shape[0] - 1, np.int64)
     b_outline, b_counts = np.empty((b.shape[0], 2)), np.empty(b_ends.shape[0] - 1, np.int64)
+    a_flat, a_keys, a_order, a_used = _scratch(a_ends)
+    b_flat, b_keys, b_order, b_used = _scratch(b_ends)
     for i in range(x.shape[0]):
         total = np.sum(a_q[i]) + np.sum(a_p[i]) + np.sum(b_q[i]) + np.sum(b_p[i])
         if total - total != 0.0:
             x[i], y[i] = math.nan, math.nan
             continue
-        _outline(a, a_ends, a_q[i], a_p[i], a_sizes[i], a_outline, a_counts)
-        _outline(b, b_ends, b_q[i], b_p[i], b_sizes[i], b_outline, b_counts)
+        _outline(a, a_ends, a_q[i], a_p[i], a_sizes[i], a_outline, a_counts, a_flat, a_keys, a_order, a_used)
+        _outline(b, b_ends, b_q[i], b_p[i], b_sizes[i], b_outline, b_counts, b_flat, b_keys, b_order, b_used)
         x[i], y[i] = _between_bodies(
             a_outline,
             a_ends,

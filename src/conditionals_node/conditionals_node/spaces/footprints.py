@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from conditionals_node.views.hulls import GeometryError
+from conditionals_node.views.hulls import GeometryError, hull
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.bounds import hull_points
 
-from .footprint_kernels import Ends, between_many, between_two, insets_of_many, outline_of_one
+from .footprint_kernels import Ends, between_many, between_two, inset_of_one, insets_of_many, outline_of_one
 from .reach_kernels import reach_of_many
 
 Placed = tuple[Array, Array, Array]
@@ -78,6 +78,24 @@ def shortest(a: WorldObject, a_pose: Pose, b: WorldObject, b_pose: Pose) -> tupl
     """
     x, y = between_two(*footprint(a, a_pose), *footprint(b, b_pose))
     return x, y
+
+
+@functools.lru_cache(maxsize=1024)
+def inset(item: WorldObject, pose: Pose, reference: WorldObject, reference_pose: Pose) -> float:
+    """Return how far a body's centre is within the outline of a reference, m; kept as ``footprint`` is.
+
+    Args:
+        item: The body.
+        pose: Its pose in world.
+        reference: The reference.
+        reference_pose: Its pose in world.
+
+    Raises:
+        GeometryError: See ``pieces`` and ``hull``.
+    """
+    x, y, _ = pose.apply(hull(item).centroid).tolist()
+    found: float = inset_of_one(*footprint(reference, reference_pose), x, y)
+    return found
 
 
 def insets(item: WorldObject, placed: Placed, x: Array, y: Array) -> Array:

@@ -9,8 +9,7 @@ from typing import TypeVar, cast
 
 from conditionals_node.spaces.cavities import Inside, inside_of
 from conditionals_node.spaces.cavity_kernels import depth_in_cavity
-from conditionals_node.spaces.footprint_kernels import inset_of_one
-from conditionals_node.spaces.footprints import Footprint, footprint, pieces, shortest
+from conditionals_node.spaces.footprints import inset, pieces, shortest
 from conditionals_node.spaces.reach_kernels import reach_of_one
 from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
@@ -148,21 +147,11 @@ class WorldView(FloatArithmetic):
 
     def inset(self, name: str, reference: str) -> float:
         """Return how far an object's centre is within a reference's outline, seen from above, m."""
-        x, y, _ = self.centre(name)
-        found: float = inset_of_one(*self._footprint(reference), x, y)
-        return found
+        return self._of_both(inset, name, reference)
 
     def beside(self, name: str, reference: str) -> tuple[float, float]:
         """Return the shortest vector from a reference to an object, seen from above, m."""
-        states, objects = self._world.states, self._world.objects
-        try:
-            a, b = states[name].world_T_object, states[reference].world_T_object
-            return shortest(objects[name], a, objects[reference], b)
-        except (KeyError, GeometryError):
-            # Again, step by step: these name the missing part.
-            self._footprint(name)
-            self._footprint(reference)
-            raise
+        return self._of_both(shortest, name, reference)
 
     def reach(self, name: str, direction: Vec[float]) -> tuple[float, float]:
         """Return the least and the greatest coordinate of an object along a direction, m."""
@@ -233,9 +222,14 @@ class WorldView(FloatArithmetic):
     def _hull(self, name: str) -> Hull:
         return _shaped(hull, self._item(name))
 
-    def _footprint(self, name: str) -> Footprint:
-        pose = self._state(name).world_T_object
-        return _shaped(footprint, self._item(name), pose)
+    def _of_both(self, measure: Callable[[WorldObject, Pose, WorldObject, Pose], V], a: str, b: str) -> V:
+        states, objects = self._world.states, self._world.objects
+        try:
+            return measure(objects[a], states[a].world_T_object, objects[b], states[b].world_T_object)
+        except (KeyError, GeometryError):
+            # Again, step by step: these name the missing part.
+            poses = [self._state(name).world_T_object for name in (a, b)]
+            return _shaped(measure, self._item(a), poses[0], self._item(b), poses[1])
 
     def _inside(self, name: str) -> Inside:
         return _shaped(inside_of, self._item(name))
