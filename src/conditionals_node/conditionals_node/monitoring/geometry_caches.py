@@ -7,7 +7,7 @@ days, with a reset of the world every few seconds, they would hold a thousand fo
 from __future__ import annotations
 
 from conditionals_node.spaces.cavities import inside_of
-from conditionals_node.spaces.footprints import footprint, inset, pieces, shortest
+from conditionals_node.spaces.footprints import inset, pieces, shortest
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import outline
 from conditionals_node.views.hulls import hull
@@ -25,7 +25,6 @@ BY_IDENTITY = (
     inside_of,
     samples,
     pieces,
-    footprint,
     shortest,
     inset,
 )

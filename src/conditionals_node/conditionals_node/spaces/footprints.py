@@ -13,7 +13,8 @@ from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.bounds import hull_points
 
-from .footprint_kernels import Ends, between_many, between_two, inset_of_one, insets_of_many, outline_of_one
+from .footprint_kernels import Ends
+from .place_kernels import between_at, between_many, inset_at, insets_of_many
 from .reach_kernels import reach_of_many
 
 Placed = tuple[Array, Array, Array]
@@ -47,25 +48,10 @@ def pieces(item: WorldObject) -> Pieces:
 
 
 @functools.lru_cache(maxsize=1024)
-def footprint(item: WorldObject, pose: Pose) -> Footprint:
-    """Return the outline of a body in world; both arguments compare by identity, and a pose stays until it changes.
-
-    Args:
-        item: The body.
-        pose: world_T_object.
-
-    Raises:
-        GeometryError: See ``pieces``.
-    """
-    found = pieces(item)
-    outline, counts = np.empty((len(found.points), 2)), np.empty(len(found.ends) - 1, dtype=np.int64)
-    outline_of_one(found.points, found.ends, pose.rotation.wxyz, pose.translation_m, outline, counts)
-    return outline, found.ends, counts
-
-
-@functools.lru_cache(maxsize=1024)
 def shortest(a: WorldObject, a_pose: Pose, b: WorldObject, b_pose: Pose) -> tuple[float, float]:
-    """Return the shortest vector (x, y) from body b to body a, seen from above, m; kept as ``footprint`` is.
+    """Return the shortest vector (x, y) from body b to body a, seen from above, m.
+
+    Bodies and poses compare by identity, and a pose stays until it changes.
 
     Args:
         a: The body at the vector's end.
@@ -76,13 +62,16 @@ def shortest(a: WorldObject, a_pose: Pose, b: WorldObject, b_pose: Pose) -> tupl
     Raises:
         GeometryError: See ``pieces``.
     """
-    x, y = between_two(*footprint(a, a_pose), *footprint(b, b_pose))
+    one, two, a_turn, b_turn = pieces(a), pieces(b), a_pose.rotation.wxyz, b_pose.rotation.wxyz
+    x, y = between_at(
+        one.points, one.ends, a_turn, a_pose.translation_m, two.points, two.ends, b_turn, b_pose.translation_m
+    )
     return x, y
 
 
 @functools.lru_cache(maxsize=1024)
 def inset(item: WorldObject, pose: Pose, reference: WorldObject, reference_pose: Pose) -> float:
-    """Return how far a body's centre is within the outline of a reference, m; kept as ``footprint`` is.
+    """Return how far a body's centre is within the outline of a reference, m; see ``shortest``.
 
     Args:
         item: The body.
@@ -93,8 +82,11 @@ def inset(item: WorldObject, pose: Pose, reference: WorldObject, reference_pose:
     Raises:
         GeometryError: See ``pieces`` and ``hull``.
     """
-    x, y, _ = pose.apply(hull(item).centroid).tolist()
-    found: float = inset_of_one(*footprint(reference, reference_pose), x, y)
+    shape, turn, place = pieces(reference), reference_pose.rotation.wxyz, reference_pose.translation_m
+    centre = hull(item).centroid
+    found: float = inset_at(
+        shape.points, shape.ends, turn, place, centre, pose.rotation.wxyz, pose.translation_m
+    )
     return found
 
 
