@@ -61,16 +61,26 @@ def bowl() -> WorldObject:
     )
 
 
+def crate() -> WorldObject:
+    """Return a box with a floor and four walls, which has a cavity."""
+    walls = [((0.01, 0.2, 0.1), (s * 0.145, 0.0, 0.05)) for s in (-1, 1)]
+    ends = [((0.28, 0.01, 0.1), (0.0, s * 0.095, 0.05)) for s in (-1, 1)]
+    parts = [((0.3, 0.2, 0.01), (0.0, 0.0, 0.005)), *walls, *ends]
+    return WorldObject("crate", tuple(Shape(ShapeKind.BOX, frozen(size), Pose.of(at)) for size, at in parts))
+
+
 OBJECTS = {
     "cube": boxy("cube", 0.04, 0.04, 0.04),
     "bin": boxy("bin", 0.3, 0.2, 0.1),
     "table": boxy("table", 1.0, 1.0, 0.05),
     "bowl": bowl(),
+    "crate": crate(),
 }
 FINGERS = ("r/left", "r/right")
 PREDICATES: tuple[Predicate, ...] = (
     ObjectInContainer("cube", "bin"),
     ObjectInContainer("cube", "bowl"),
+    ObjectInContainer("cube", "crate"),
     ObjectInContainer(
         "cube",
         "bin",
@@ -212,7 +222,8 @@ def show_all(worlds: list[World]) -> None:
         one = seconds(lambda p=predicate: p.evaluate(alone(worlds[0])), 2000)  # type: ignore[misc]
         many = seconds(lambda p=predicate: evaluate(p, fresh(batch)), 5)  # type: ignore[misc]
         extra = " + contact, released, at rest" if getattr(predicate, "require_stationary", False) else ""
-        label = f"{predicate.name}{' bowl' if 'bowl' in predicate.subjects()[1:2] else ''}{extra}"
+        other = f" {predicate.container}" if isinstance(predicate, ObjectInContainer) and not extra else ""
+        label = f"{predicate.name}{other}{extra}"
         print(f"{label[:35]:<36}{1e6 * one:>14.2f}{1e9 * many / batch.n:>26.1f}")
 
 

@@ -33,12 +33,13 @@ Rules that all share:
   does not cancel, since simulators publish the two sides apart.
 - `gripper_name` is the name of a gripper or of an arm; `gripper` means all of the robot. Links of a robot are named
   `<robot>/<link>`.
-- A container is the convex hull of its object without the faces that look up (normal z of 0.7 or more in its own
-  frame), so it may stand, lie or be carried. The space above it belongs to it up to `above_rim`, without end when
-  that is left out. A convex hull fills what is hollow: the inside of a handle counts, and of two nested bowls each
-  is in the other; ask for `object_on_top` too, which only the upper one is.
+- What is in a container is in its cavity, which is computed once from its shapes; see [the inside of a
+  container](../explanation/containers.md). Its opening must look up, at most `max_tilt_deg` farther from straight up
+  than in the container's own frame, and `above_rim` is 0 unless it is given. `object_in_hull` is the test of the
+  original.
 - `centre` is the centroid of the hull's volume, which does not depend on how a mesh is cut into triangles.
-- Boxes are along the axes of `world` and exact for round shapes; that of a turned object grows with its turn.
+- Relations of place use the shapes as seen from above: a mesh counts as its convex hull there, a circle as a polygon of
+  32 corners. Heights are those of the lowest and the highest point, exact for round shapes.
 - A wrong argument is refused when a condition is registered, with the name of the argument. An object that
   does not exist is UNKNOWN, since it may come.
 
@@ -64,9 +65,13 @@ Where one of these decides, the margin is in N.
 
 Names and arguments are those of RoboLab (Apache-2.0), and the verdicts agree but for these points:
 
-- The centroid of the volume is tested, not the mean of the hull's corners (`point: vertex_mean`), which moves
-  with the mesh.
-- `tolerance` of containment counts; it is 0 when it is left out. `above_rim` can end the space over a container.
+- A share of the object must be in the cavity of a container, of whatever shape, not one point in its hull without a
+  lid. `object_in_hull` has that test: with `point: vertex_mean` its verdicts are those of RoboLab for
+  `object_in_container`, and with `closed: true` those for `object_enclosed`; its default point is the centroid of the
+  volume, which does not move with the mesh.
+- `tolerance` of containment counts; it is 0 when it is left out.
+- Places are those of shapes: `extent: box` (above, below, on top, next to, picked up, stacked), `seen: origin` (the
+  four directions) and `along: axis` (between) give RoboLab's rules, in which the box of a turned object grows.
 - `z_margin` of the relations of height is -2 mm, and `object_next_to` needs a `min_overlap`; 0 for either gives
   RoboLab's verdicts.
 - A light object needs less than `min_force` to touch or to rest (`weight_share`), and what carries a part of an object

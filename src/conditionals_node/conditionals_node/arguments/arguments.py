@@ -53,3 +53,16 @@ def not_negative(**values: float) -> None:
     for name, value in values.items():
         if not value >= 0.0:
             raise ValueError(f"{name}: is {value:g}; write 0 or more")
+
+
+def check_share(min_share: float) -> None:
+    """Refuse a share of nothing.
+
+    Args:
+        min_share: The share.
+
+    Raises:
+        ValueError: It is not more than 0 and at most 1; the message begins with ``min_share``.
+    """
+    if not 0.0 < min_share <= 1.0:
+        raise ValueError(f"min_share: is {min_share:g}; write more than 0 and at most 1")

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from conditionals_node.arguments.argument_text import as_words
 
-RESTS = ", above_rim=0.05, rim_point=underside, require_stationary=true"
-"""Arguments for the last step: an object that is let go over a container does not lie in it yet.
-
-The underside counts, since the centre of a tall object that stands in the container is far over the rim.
-"""
+RESTS = ", above_rim=0.05, require_stationary=true"
+"""Arguments for the last step: an object that is let go over a container does not lie in it yet."""
 SINKS_M = 0.01
 """Depth by which an object that rests on a surface may seem to be in it, m."""
 
@@ -60,7 +57,8 @@ class PickAndPlace:
             item = as_words(name)
             inside = f"object_in_container(object={item}, container={container}"
             # A lowered object is below the container's rim; that is a right place too.
-            there = f"(object_above(object={item}, reference_object={container}) or {inside}))"
+            lowered = f"object_in_hull(object={item}, container={container})"
+            there = f"(object_above(object={item}, reference_object={container}) or {lowered})"
             verify = f"{inside}, require_gripper_detached=true{RESTS if self.ladder else ''})"
             if self.ladder:
                 # Of two nested bowls each is in the other's hull; only the inner one is above the other's underside.

@@ -6,6 +6,9 @@ days, with a reset of the world every few seconds, they would hold a thousand fo
 
 from __future__ import annotations
 
+from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.footprints import inset, pieces, shortest
+from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import outline
 from conditionals_node.views.hulls import hull
 from conditionals_node.views.world_view import box_of
@@ -13,7 +16,18 @@ from handiwork_core.scene.bounds import hull_points
 
 from .visuals import edges
 
-BY_IDENTITY = (outline, hull, hull_points, box_of, edges)
+BY_IDENTITY = (
+    outline,
+    hull,
+    hull_points,
+    box_of,
+    edges,
+    inside_of,
+    samples,
+    pieces,
+    shortest,
+    inset,
+)
 
 
 def forget_geometry() -> None:

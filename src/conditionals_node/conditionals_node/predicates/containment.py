@@ -1,13 +1,13 @@
-"""Predicates of one object inside another. The container is its convex hull without the faces that look up."""
+"""Predicates of one object inside another: in its cavity, or in its convex hull."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import ClassVar
 
-from conditionals_node.arguments.arguments import not_negative
+from conditionals_node.arguments.arguments import check_share, not_negative
 from conditionals_node.views.views import Point, T, View
 from handiwork_core.contracts.predicate import Finding, Predicate
 from handiwork_core.model.world import World
@@ -18,64 +18,49 @@ from .motion import slow
 from .parts import Part, all_parts
 from .support import carried, check_cone
 
-
-class RimPoint(Enum):
-    """The part of the object whose height over the rim is limited."""
-
-    POINT = "point"
-    """The point that is tested for the hull; the height is along the container's own z axis."""
-    UNDERSIDE = "underside"
-    """The lowest point; the height is along z of world, over the highest point of the container."""
+NO_PLACE = {
+    "size": "%s is larger than %s: a cube of its volume is %.3f m longer",
+    "nothing": "%s is not in %s, which has no cavity: depth -%.3f m",
+}
+"""Reasons for a container without a cavity in which the object cannot be, by what ``View.inside`` says."""
 
 
-def over_rim(view: View[T], name: str, container: str, above_rim: float) -> Part[T]:
-    """Measure how far the underside of an object is over the highest point of the container.
-
-    Args:
-        view: The worlds.
-        name: The object.
-        container: The container.
-        above_rim: Height that still counts, m.
-
-    Returns:
-        A part whose margin is ``above_rim`` minus the height, m.
-    """
-    height = view.box(name)[2] - view.box(container)[5]
-    return Part(
-        above_rim - height,
-        "underside of %s is %.3f m over the rim of %s, %g are allowed",
-        (name, height, container, above_rim),
-        (("above_rim", height, "m", name),),
-    )
-
-
-def deep(
-    view: View[T], name: str, container: str, tolerance: float, above_rim: float | None, point: Point
-) -> Part[T]:
-    """Measure whether the object's point lies in the open-topped hull of the container; its boundary belongs to it.
+def contained(
+    view: View[T],
+    name: str,
+    container: str,
+    tolerance: float,
+    above_rim: float,
+    min_share: float,
+    closed: bool,
+) -> tuple[Part[T], T | None]:
+    """Measure whether a share of an object lies in the cavity of a container; its boundary belongs to it.
 
     Args:
         view: The worlds.
         name: The object.
         container: The container.
         tolerance: Distance outside that still counts, m.
-        above_rim: Height over the rim that still counts, m; None: any.
-        point: The point of the object.
+        above_rim: Height over the rim that still counts, m.
+        min_share: Share of the object that must be inside, 0 to 1.
+        closed: See ``View.inside``.
 
     Returns:
-        A part whose margin is the depth plus ``tolerance``, m.
+        A part whose margin is the depth at which the share is reached, plus ``tolerance``, m; and the tilt of the
+        opening, see ``View.inside``.
     """
-    return _deep(view, name, container, tolerance, view.depth(name, container, point, False, above_rim))
-
-
-def _deep(view: View[T], name: str, container: str, tolerance: float, found: tuple[T, T, str]) -> Part[T]:
-    depth, _, label = found
-    return Part(
-        depth + tolerance,
-        "centre of %s is %.3f m deep in %s, whose face %s is nearest",
-        (name, depth, container, label),
-        (("depth", depth, "m", name),),
-    )
+    depth, share, needed, tilt, nearest = view.inside(name, container, min_share, above_rim, closed)
+    margin = depth + tolerance
+    if share is None:
+        if nearest in NO_PLACE:
+            return Part(
+                margin, NO_PLACE[nearest], (name, container, -depth), (("depth", depth, "m", name),)
+            ), None
+        words = "centre of %s is %.3f m deep in %s, whose face %s is nearest"
+        return Part(margin, words, (name, depth, container, nearest), (("depth", depth, "m", name),)), None
+    words = "%.2f of %s is in the cavity of %s, %.2f needed; that much is %.3f m deep, its %s is nearest"
+    said = share, name, container, needed, depth, nearest
+    return Part(margin, words, said, (("depth", depth, "m", name), ("share_inside", share, "", name))), tilt
 
 
 def _not(part: Part[T]) -> Part[T]:
@@ -83,40 +68,59 @@ def _not(part: Part[T]) -> Part[T]:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectInContainer(Relation):
-    """The object's centre is in the open-topped hull of the container.
+class Contained(Relation):
+    """The base of the predicates of a cavity.
 
-    ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m], None:
-    any, for ``rim_point``: the tested point, or the object's underside, as for a bottle that stands in a low box;
-    ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
-    ``stationary_threshold`` [m/s].
+    ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m];
+    ``min_share``: share of the object that must be inside; of one that is longer than the cavity is deep, the depth
+    counts as its length, so that it may stick out.
     """
 
-    name: ClassVar[str] = "object_in_container"
-    unit: ClassVar[str] = "m or m/s"
     container: str
     tolerance: float = 0.0
-    above_rim: float | None = None
-    point: Point = Point.CENTROID
-    require_stationary: bool = False
-    stationary_threshold: float = 0.05
-    rim_point: RimPoint = RimPoint.POINT
+    above_rim: float = 0.0
+    min_share: float = 0.5
 
     def references(self) -> tuple[str, ...]:
         """Return the container."""
         return (self.container,)
 
     def check(self) -> None:
-        """Refuse a negative speed."""
-        not_negative(stationary_threshold=self.stationary_threshold)
+        """Refuse a height below the rim, and a share of nothing."""
+        not_negative(above_rim=self.above_rim)
+        check_share(self.min_share)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInContainer(Contained):
+    """The object is in the cavity of the container, whose opening looks up.
+
+    ``max_tilt_deg``: how much farther from straight up than in the container's own frame its opening may look; 180:
+    any way, also down. ``require_stationary``: the object must be slower than ``stationary_threshold`` [m/s].
+    """
+
+    name: ClassVar[str] = "object_in_container"
+    unit: ClassVar[str] = "m, rad or m/s"
+    max_tilt_deg: float = 45.0
+    require_stationary: bool = False
+    stationary_threshold: float = 0.05
+
+    def check(self) -> None:
+        """Refuse wrong numbers."""
+        Contained.check(self)
+        not_negative(max_tilt_deg=self.max_tilt_deg, stationary_threshold=self.stationary_threshold)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Measure the depth first, then the speed."""
-        by_point = self.rim_point is RimPoint.POINT
-        limit = self.above_rim if by_point else None
-        parts = [deep(view, name, self.container, self.tolerance, limit, self.point)]
-        if not by_point and self.above_rim is not None:
-            parts.append(over_rim(view, name, self.container, self.above_rim))
+        """Measure the depth first, then the tilt where it is too great, then the speed."""
+        limits = self.tolerance, self.above_rim, self.min_share
+        depth, tilt = contained(view, name, self.container, *limits, False)
+        parts = [depth]
+        if tilt is not None:
+            margin = math.radians(self.max_tilt_deg) - tilt
+            if not view.nowhere(margin < 0.0):
+                words = "opening of %s looks %.2f rad farther from straight up than in its frame, %g deg are allowed"
+                said = (self.container, tilt, self.max_tilt_deg)
+                parts.append(Part(margin, words, said, (("opening_tilt", tilt, "rad", self.container),)))
         if self.require_stationary:
             parts.append(slow(view, name, self.stationary_threshold))
         return parts
@@ -128,33 +132,58 @@ class ObjectInside(ObjectInContainer):
     name: ClassVar[str] = "object_inside"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectOutsideOf(Relation):
-    """The object's centre is not in the open-topped hull of the container; see ``object_in_container``."""
+class ObjectOutsideOf(Contained):
+    """The object is not in the cavity of the container, however its opening looks."""
 
     name: ClassVar[str] = "object_outside_of"
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Measure the opposite of being inside."""
+        limits = self.tolerance, self.above_rim, self.min_share
+        return [_not(contained(view, name, self.container, *limits, False)[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectEnclosed(Relation):
+    """All of the object, or ``min_share`` of it, is below the rim of the container, however its opening looks.
+
+    ``tolerance``: how far outside still counts [m].
+    """
+
+    name: ClassVar[str] = "object_enclosed"
     container: str
     tolerance: float = 0.0
-    above_rim: float | None = None
-    point: Point = Point.CENTROID
+    min_share: float = 1.0
 
     def references(self) -> tuple[str, ...]:
         """Return the container."""
         return (self.container,)
 
+    def check(self) -> None:
+        """Refuse a share of nothing."""
+        check_share(self.min_share)
+
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Measure the opposite of being inside."""
-        return [_not(deep(view, name, self.container, self.tolerance, self.above_rim, self.point))]
+        """Measure the depth."""
+        return [contained(view, name, self.container, self.tolerance, 0.0, self.min_share, closed=True)[0]]
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectEnclosed(Relation):
-    """The object's centre is in the whole hull of the container, faces that look up included."""
+class ObjectInHull(Relation):
+    """The object's centre is in the convex hull of the container: the test of RoboLab.
 
-    name: ClassVar[str] = "object_enclosed"
+    Faces of the hull that look up are left out unless ``closed``, so the space above it belongs to it, up to
+    ``above_rim`` [m] over its highest corner; none: without end. A hull fills what is hollow: handles, the space under
+    a table, a box around the container. ``tolerance``: how far outside still counts [m]; ``point``: centroid or
+    vertex_mean of the object's hull.
+    """
+
+    name: ClassVar[str] = "object_in_hull"
     container: str
     tolerance: float = 0.0
+    above_rim: float | None = None
     point: Point = Point.CENTROID
+    closed: bool = False
 
     def references(self) -> tuple[str, ...]:
         """Return the container."""
@@ -162,21 +191,23 @@ class ObjectEnclosed(Relation):
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the depth."""
-        found = view.depth(name, self.container, self.point, True, None)
-        return [_deep(view, name, self.container, self.tolerance, found)]
+        depth, _, face = view.depth(name, self.container, self.point, self.closed, self.above_rim)
+        words = "centre of %s is %.3f m deep in the hull of %s, whose face %s is nearest"
+        said = (name, depth, self.container, face)
+        return [Part(depth + self.tolerance, words, said, (("depth", depth, "m", name),))]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectOutsideOfAndOnSurface(Relation):
-    """The object's centre is not in the container, and the surface carries the object; see ``object_on_top``."""
+    """The object is not in the cavity of the container, and the surface carries it; see ``object_on_top``."""
 
     name: ClassVar[str] = "object_outside_of_and_on_surface"
     unit: ClassVar[str] = "m or N"
     container: str
     surface: str
     tolerance: float = 0.0
-    above_rim: float | None = None
-    point: Point = Point.CENTROID
+    above_rim: float = 0.0
+    min_share: float = 0.5
     cone_deg: float = 45.0
     reads_contacts: ClassVar[bool] = True
 
@@ -189,13 +220,16 @@ class ObjectOutsideOfAndOnSurface(Relation):
         return (self.surface,)
 
     def check(self) -> None:
-        """Refuse a cone that is no half-angle."""
+        """Refuse a cone that is no half-angle, a height below the rim, and a share of nothing."""
         check_cone(self.cone_deg)
+        not_negative(above_rim=self.above_rim)
+        check_share(self.min_share)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the place first, then the support."""
         view.origin(self.surface)
-        inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
+        limits = self.tolerance, self.above_rim, self.min_share
+        inside, _ = contained(view, name, self.container, *limits, closed=False)
         return [_not(inside), carried(view, name, self.surface, self)]
 
 

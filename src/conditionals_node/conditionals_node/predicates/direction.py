@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar
 
 from conditionals_node.arguments.arguments import not_negative
@@ -19,12 +20,22 @@ NO_DIRECTION_M = 1e-6
 FIXED_FRAMES = ("robot", "world")
 
 
+class Seen(Enum):
+    """The part of both objects that counts where one is seen from the other."""
+
+    SHAPE = "shape"
+    """Their shapes: the nearest points of their outlines, seen from above; a mesh counts as its convex hull."""
+    ORIGIN = "origin"
+    """The origins of their frames; the rule of RoboLab."""
+
+
 @dataclass(frozen=True, slots=True)
 class Direction(Relation):
     """The base of the four directions.
 
-    The origin of the object lies within ``cone_deg`` of the direction, seen from the origin of the reference along
-    the axes of ``frame_of_reference``: "robot" (its root link), "world" or an object. The frame's z does not count.
+    The shortest way from the reference to the object, between their shapes as seen from above (``seen`` shape) or
+    between their origins (origin, as in the original), lies within ``cone_deg`` of the direction along the axes of
+    ``frame_of_reference``: "robot" (its root link), "world" or an object. Objects over each other have no direction.
     Left is its +y and behind its +x: an object in front is nearer to the robot. ``mirrored`` turns the point of
     view by 180 degrees. The centres of both may differ in height by ``level_tolerance`` [m]; None: any height.
     """
@@ -34,6 +45,7 @@ class Direction(Relation):
     mirrored: bool = False
     cone_deg: float = 45.0
     level_tolerance: float | None = 0.1
+    seen: Seen = Seen.SHAPE
     unit: ClassVar[str] = "rad or m"
     towards: ClassVar[tuple[float, float]]
     """The direction along x and y of the frame, not mirrored."""
@@ -65,9 +77,15 @@ class Direction(Relation):
             parts.append(Part(limit - abs(rise), words, (rise, limit), evidence))
         return parts
 
-    def _seen(self, view: View[T], name: str) -> Part[T]:
+    def _between(self, view: View[T], name: str) -> Vec[T]:
+        if self.seen is Seen.SHAPE:
+            x, y = view.beside(name, self.reference_object)
+            return x, y, view.number(0.0)
         a, b = view.origin(name), view.origin(self.reference_object)
-        between = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+        return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+    def _seen(self, view: View[T], name: str) -> Part[T]:
+        between = self._between(view, name)
         x_axis, y_axis, _ = view.frame_axes(self.frame_of_reference)
         x, y = _along(between, x_axis), _along(between, y_axis)
         sign = -1.0 if self.mirrored else 1.0

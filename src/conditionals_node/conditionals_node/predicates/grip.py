@@ -14,7 +14,7 @@ from handiwork_core.robot.robot import Robot
 
 from .measured import Relation, released
 from .parts import Part
-from .vertical import over
+from .vertical import Extent, over
 
 NO_SPAN_M = 1e-6
 MIN_CLOSED = 0.01
@@ -124,23 +124,14 @@ def held(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Grip(Relation):
-    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+class OfHands(Predicate):
+    """What predicates of a grasp share: ``fingers`` and ``hands`` come from the robot when left out."""
 
-    ``hands``: fingers and joint of each hand; those of the robot when left out, and ``fingers`` as one hand when these
-    are given. ``min_closed``: share of its way that a hand must have closed to hold something, where its joint is
-    measured; 0: an open hand between whose fingers an object is wedged counts too.
-    """
-
-    unit: ClassVar[str] = "N"
-    hands: tuple[Hand, ...] = field(default=(), kw_only=True)
-    min_closed: float = field(default=MIN_CLOSED, kw_only=True)
-    reads_contacts: ClassVar[bool] = True
-
-    def check(self) -> None:
-        """Refuse a negative share."""
-        not_negative(min_closed=self.min_closed)
+    __slots__ = ()
+    gripper_name: str
+    fingers: tuple[str, ...]
+    hands: tuple[Hand, ...]
+    min_closed: float
 
     @property
     def needs_joints(self) -> bool:
@@ -159,7 +150,27 @@ class Grip(Relation):
         if self.fingers:
             return self
         found = self.hands or hands(robot, self.gripper_name)
-        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand.fingers))
+        fingers = tuple(finger for hand in found for finger in hand.fingers)
+        return replace(self, hands=found, fingers=fingers)  # type: ignore[type-var]  # its classes are dataclasses
+
+
+@dataclass(frozen=True, slots=True)
+class Grip(OfHands, Relation):
+    """The base of the predicates of a grasp: that of any hand that ``gripper_name`` means.
+
+    ``hands``: fingers and joint of each hand; those of the robot when left out, and ``fingers`` as one hand when these
+    are given. ``min_closed``: share of its way that a hand must have closed to hold something, where its joint is
+    measured; 0: an open hand between whose fingers an object is wedged counts too.
+    """
+
+    unit: ClassVar[str] = "N"
+    hands: tuple[Hand, ...] = field(default=(), kw_only=True)
+    min_closed: float = field(default=MIN_CLOSED, kw_only=True)
+    reads_contacts: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Refuse a negative share."""
+        not_negative(min_closed=self.min_closed)
 
     def grip(self, view: View[T], name: str) -> Part[T]:
         """Measure the firmest grasp.
@@ -215,7 +226,7 @@ class GripperDetached(Relation):
 class ObjectPickedUp(Grip):
     """The object is grabbed, its lowest point is ``distance`` [m] above the surface's top, and its centre over it.
 
-    ``tolerance``: how far beside the surface's edge the centre may be [m].
+    ``tolerance``: how far beside the surface's edge the centre may be [m]; ``extent``: see ``object_above``.
     """
 
     name: ClassVar[str] = "object_picked_up"
@@ -223,6 +234,7 @@ class ObjectPickedUp(Grip):
     surface: str
     distance: float = 0.05
     tolerance: float = 0.01
+    extent: Extent = Extent.SHAPE
 
     def references(self) -> tuple[str, ...]:
         """Return the surface."""
@@ -237,4 +249,4 @@ class ObjectPickedUp(Grip):
             (name, gap, self.surface, self.distance),
             (("gap", gap, "m", name),),
         )
-        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance)]
+        return [self.grip(view, name), height, over(view, name, self.surface, self.tolerance, self.extent)]

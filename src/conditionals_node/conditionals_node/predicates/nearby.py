@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar
 
 from conditionals_node.arguments.arguments import distinct, not_negative
@@ -13,23 +14,35 @@ from conditionals_node.views.views import T, Vec, View
 from .measured import Measured, Relation
 from .motion import Axis
 from .parts import Part
+from .vertical import Extent
 
 FLAT_M = 1e-9
 """References nearer to each other than this have nothing between them, m."""
 
 
+class Along(Enum):
+    """The line on which an object between others lies."""
+
+    LINE = "line"
+    """The line that connects the centres of both."""
+    AXIS = "axis"
+    """The axis of ``world`` along which they differ most; the rule of RoboLab."""
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectNextTo(Relation):
-    """The boxes of both overlap in height, and the gap between them, seen from above, is at most ``dist`` [m].
+    """Both overlap in height, and the gap between their shapes, seen from above, is at most ``dist`` [m].
 
-    They overlap by at least ``min_overlap`` [m], or by half of the lower one, so that a stacked block is not next to
-    the one below; the original has 0, with which any overlap counts.
+    ``extent`` box takes the boxes along the axes of ``world`` instead, as the original does. They overlap by at least
+    ``min_overlap`` [m], or by half of the lower one, so that a stacked block is not next to the one below; the original
+    has 0, with which any overlap counts.
     """
 
     name: ClassVar[str] = "object_next_to"
     reference_object: str
     dist: float = 0.05
     min_overlap: float = 0.005
+    extent: Extent = Extent.SHAPE
 
     def references(self) -> tuple[str, ...]:
         """Return the reference."""
@@ -42,9 +55,12 @@ class ObjectNextTo(Relation):
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the gap first, then the shared height."""
         a, b = view.box(name), view.box(self.reference_object)
-        zero = view.number(0.0)
-        x = view.greatest(a[0] - b[3], b[0] - a[3], zero)
-        y = view.greatest(a[1] - b[4], b[1] - a[4], zero)
+        if self.extent is Extent.SHAPE:
+            x, y = view.beside(name, self.reference_object)
+        else:
+            zero = view.number(0.0)
+            x = view.greatest(a[0] - b[3], b[0] - a[3], zero)
+            y = view.greatest(a[1] - b[4], b[1] - a[4], zero)
         gap, shared = view.root(x * x + y * y), view.least(a[5], b[5]) - view.greatest(a[2], b[2])
         needed = view.least(view.number(self.min_overlap), 0.5 * (a[5] - a[2]), 0.5 * (b[5] - b[2]))
         return [
@@ -65,9 +81,11 @@ class ObjectNextTo(Relation):
 
 @dataclass(frozen=True, slots=True)
 class ObjectBetween(Relation):
-    """The object's centre lies between those of the references, along the axis in which these differ most.
+    """The object's centre lies between the sides of the references that face each other.
 
-    ``check_alignment``: it may be ``alignment_tolerance`` [m] off their connecting line along each other axis.
+    ``along`` line (default): along the line that connects their centres; axis, as in the original: between their
+    centres, along the axis of ``world`` in which these differ most. ``check_alignment``: it may be
+    ``alignment_tolerance`` [m] off the line, with axis along each other axis.
     """
 
     name: ClassVar[str] = "object_between"
@@ -75,6 +93,7 @@ class ObjectBetween(Relation):
     reference_obj2: str
     check_alignment: bool = True
     alignment_tolerance: float = 0.1
+    along: Along = Along.LINE
 
     def references(self) -> tuple[str, ...]:
         """Return both references."""
@@ -86,8 +105,10 @@ class ObjectBetween(Relation):
         not_negative(alignment_tolerance=self.alignment_tolerance)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Measure along the axis first, then beside it."""
+        """Measure along the line first, then beside it."""
         p, a, b = (view.centre(n) for n in (name, *self.references()))
+        if self.along is Along.LINE:
+            return self._on_line(view, name, p, a, b)
         axis = longest(view, (b[0] - a[0], b[1] - a[1], b[2] - a[2]))
         at, start, end = (pick(view, axis, v) for v in (p, a, b))
         within = view.least(at - view.least(start, end), view.greatest(start, end) - at)
@@ -101,6 +122,27 @@ class ObjectBetween(Relation):
             limit, words = (
                 self.alignment_tolerance,
                 "it is %.3f m off that line along an axis, %g are allowed",
+            )
+            parts.append(Part(limit - off, words, (off, limit), (("off_line", off, "m", name),)))
+        return parts
+
+    def _on_line(self, view: View[T], name: str, p: Vec[T], a: Vec[T], b: Vec[T]) -> Sequence[Part[T]]:
+        first, second = self.references()
+        x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        length = view.length(x, y, z)
+        scale = 1.0 / view.greatest(length, view.number(FLAT_M))
+        x, y, z = x * scale, y * scale, z * scale
+        from_x, from_y, from_z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
+        at = x * from_x + y * from_y + z * from_z
+        place = x * p[0] + y * p[1] + z * p[2]
+        within = view.least(place - view.reach(first, (x, y, z))[1], view.reach(second, (x, y, z))[0] - place)
+        words = "centre of %s is %.3f m within the gap between %s and %s"
+        parts = [Part(within, words, (name, within, first, second), (("within", within, "m", name),))]
+        if self.check_alignment:
+            off = view.length(from_x - at * x, from_y - at * y, from_z - at * z)
+            limit, words = (
+                self.alignment_tolerance,
+                "it is %.3f m off the line of their centres, %g are allowed",
             )
             parts.append(Part(limit - off, words, (off, limit), (("off_line", off, "m", name),)))
         return parts

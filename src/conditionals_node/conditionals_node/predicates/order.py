@@ -9,7 +9,6 @@ from typing import ClassVar, cast
 
 from conditionals_node.arguments.arguments import distinct
 from conditionals_node.arguments.checks import ANY_GRIPPER, finger_bodies
-from conditionals_node.views.views import Point
 from handiwork_core.contracts.predicate import (
     Evidence,
     Finding,
@@ -43,8 +42,9 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
     require_gripper_detached: bool = True
     gripper_name: str = ANY_GRIPPER
     strict: bool = False
-    above_rim: float | None = None
-    point: Point = Point.CENTROID
+    above_rim: float = 0.0
+    min_share: float = 0.5
+    max_tilt_deg: float = 45.0
     fingers: tuple[str, ...] = ()
     min_force: float = 0.1
 
@@ -60,7 +60,8 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
                 self.container,
                 self.tolerance,
                 self.above_rim,
-                self.point,
+                self.min_share,
+                self.max_tilt_deg,
                 require_contact_with=self.require_contact_with,
                 require_gripper_detached=self.require_gripper_detached,
                 gripper_name=self.gripper_name,

@@ -14,7 +14,7 @@ from conditionals_node.views.views import T, View
 
 from .measured import WEIGHT_SHARE, Measured
 from .parts import Part
-from .vertical import over
+from .vertical import Extent, over
 
 
 class Order(Enum):
@@ -32,7 +32,7 @@ class Stacked(Measured):
 
     Neighbours touch with ``min_force`` [N], light ones with ``weight_share`` of their weight; the upper one's lowest
     point is not more than ``tolerance`` [m] below the lower one's top, and its centre over it within the same.
-    ``order``: None takes them as they stand.
+    ``order``: None takes them as they stand; ``extent``: see ``object_above``.
     """
 
     name: ClassVar[str] = "stacked"
@@ -42,6 +42,7 @@ class Stacked(Measured):
     tolerance: float = 0.01
     min_force: float = 0.1
     weight_share: float = WEIGHT_SHARE
+    extent: Extent = Extent.SHAPE
 
     def __post_init__(self) -> None:
         distinct("objects", self.objects, 2)
@@ -103,7 +104,7 @@ class Stacked(Measured):
             (
                 is_next,
                 view.box(upper)[2] - view.box(lower)[5],
-                next(iter(over(view, upper, lower, 0.0).evidence))[1],
+                next(iter(over(view, upper, lower, 0.0, self.extent).evidence))[1],
                 view.touch(upper, lower) - view.needed(self.min_force, self.weight_share, upper, lower),
             )
             for is_next, (upper, lower) in zip(nexts, pairs, strict=True)

@@ -12,7 +12,7 @@ from conditionals_node.views.views import T, View
 
 from .measured import Relation
 from .parts import Part
-from .vertical import over
+from .vertical import Extent, over
 
 MOST_SHARE = 0.95
 """Share of an object up to which other bodies carry it too, so that its centre need not be over the one in question."""
@@ -87,7 +87,7 @@ class ObjectOnTop(Relation):
 
     It presses on it with ``min_force`` [N], within ``cone_deg`` of straight up, and the object's centre lies over it
     within ``tolerance`` [m], or it and others carry the object, and it at least ``support_share`` of that, as each of
-    two blocks does under a plank; 0: the centre alone decides.
+    two blocks does under a plank; 0: the centre alone decides. ``extent``: see ``object_above``.
     """
 
     name: ClassVar[str] = "object_on_top"
@@ -96,6 +96,7 @@ class ObjectOnTop(Relation):
     tolerance: float = 0.01
     cone_deg: float = 45.0
     support_share: float = 0.3
+    extent: Extent = Extent.SHAPE
     reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
@@ -110,7 +111,7 @@ class ObjectOnTop(Relation):
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
         """Measure the support first, then the place."""
         by = self.reference_object
-        place = over(view, name, by, self.tolerance)
+        place = over(view, name, by, self.tolerance, self.extent)
         if self.support_share > 0.0:
             place = self._shared(view, name, place)
         return [carried(view, name, by, self), place]

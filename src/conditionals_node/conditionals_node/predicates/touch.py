@@ -12,13 +12,13 @@ from conditionals_node.arguments.arguments import (
     not_negative,
     several,
 )
-from conditionals_node.arguments.checks import ANY_GRIPPER, Hand, hand_bodies, hands
+from conditionals_node.arguments.checks import ANY_GRIPPER, Hand, hand_bodies
 from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 
 from .counting import Logical
-from .grip import MIN_CLOSED, held
+from .grip import MIN_CLOSED, OfHands, held
 from .measured import WEIGHT_SHARE, Measured, touching
 from .parts import Part
 
@@ -117,7 +117,7 @@ class ObjectInContact(Measured):
 
 
 @dataclass(frozen=True, slots=True)
-class WrongObjectGrabbed(Measured):
+class WrongObjectGrabbed(OfHands, Measured):
     """An object other than ``object`` is grabbed, see ``object_grabbed``: any object that can move.
 
     ``ignore_objects`` are left out.
@@ -137,20 +137,6 @@ class WrongObjectGrabbed(Measured):
         distinct("object", several(self.object), 1)
         not_negative(min_force=self.min_force, min_closed=self.min_closed)
 
-    def for_robot(self, robot: Robot) -> Predicate:
-        """Return the predicate with the fingers of each hand filled in.
-
-        Args:
-            robot: The robot's description.
-
-        Raises:
-            ValueError: The robot has no gripper of this name.
-        """
-        if self.fingers:
-            return self
-        found = self.hands or hands(robot, self.gripper_name)
-        return replace(self, hands=found, fingers=tuple(finger for hand in found for finger in hand.fingers))
-
     def subjects(self) -> tuple[str, ...]:
         """Return the objects that are right."""
         return several(self.object)
@@ -159,11 +145,6 @@ class WrongObjectGrabbed(Measured):
     def needs_contacts(self) -> bool:
         """True: a grasp is measured by forces."""
         return True
-
-    @property
-    def needs_joints(self) -> bool:
-        """True when a hand has a joint that is measured."""
-        return self.min_closed > 0.0 and any(hand.joint for hand in self.hands)
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
         """Return the squeeze of the other object that is held most firmly."""

@@ -1,4 +1,4 @@
-"""Predicates of an object above, below or over the middle of another, by boxes along the axes of ``world``."""
+"""Predicates of an object above, below or over the middle of another."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ NOISE_M = 0.002
 """Depth by which bodies that touch may seem to be in each other: physics and cameras are not more exact, m."""
 
 
+class Extent(Enum):
+    """What the place of a body is, seen from above."""
+
+    SHAPE = "shape"
+    """The outline of its shapes; a mesh counts as its convex hull."""
+    BOX = "box"
+    """The box around it along the axes of ``world``, which grows when the body is turned; the rule of RoboLab."""
+
+
 class ComparedPart(Enum):
     """The part of the object that is compared in height."""
 
@@ -26,21 +35,25 @@ class ComparedPart(Enum):
     """The object's centre."""
 
 
-def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
-    """Measure whether the object's centre lies over the reference's box, seen from above.
+def over(view: View[T], name: str, reference: str, tolerance: float, extent: Extent) -> Part[T]:
+    """Measure whether the object's centre lies over the reference, seen from above.
 
     Args:
         view: The worlds.
         name: The object.
         reference: The reference.
         tolerance: Distance outside that still counts, m.
+        extent: Whether the edge is that of the reference's shapes or of its box.
 
     Returns:
         A part whose margin is the distance within the edge plus ``tolerance``, m.
     """
-    x, y, _ = view.centre(name)
-    low_x, low_y, _, high_x, high_y, _ = view.box(reference)
-    inset = view.least(x - low_x, high_x - x, y - low_y, high_y - y)
+    if extent is Extent.SHAPE:
+        inset = view.inset(name, reference)
+    else:
+        x, y, _ = view.centre(name)
+        low_x, low_y, _, high_x, high_y, _ = view.box(reference)
+        inset = view.least(x - low_x, high_x - x, y - low_y, high_y - y)
     return Part(
         inset + tolerance,
         "centre of %s is %.3f m within the edge of %s, seen from above",
@@ -53,15 +66,17 @@ def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
 class Vertical(Relation):
     """The base of the four relations of height.
 
-    The centre may be ``tolerance`` [m] beside the reference's box, seen from above. ``mode`` centroid compares the
-    height of the object's centre, bbox that of the whole object. The default of ``z_margin`` forgives the noise of a
-    contact, so an object that rests on a table is above it; the original has 0.
+    The centre may be ``tolerance`` [m] beside the reference, seen from above: beside the outline of its shapes
+    (``extent`` shape) or of its box (box, as in the original). ``mode`` centroid compares the height of the object's
+    centre, bbox that of the whole object. The default of ``z_margin`` forgives the noise of a contact, so an object
+    that rests on a table is above it; the original has 0.
     """
 
     reference_object: str
     tolerance: float = 0.01
     z_margin: float = -NOISE_M
     mode: ComparedPart = ComparedPart.BBOX
+    extent: Extent = Extent.SHAPE
 
     def references(self) -> tuple[str, ...]:
         """Return the reference."""
@@ -101,7 +116,7 @@ class Vertical(Relation):
             (name, gap, self.reference_object, self.z_margin),
             (("gap", gap, "m", name),),
         )
-        return [height, over(view, name, self.reference_object, self.tolerance)]
+        return [height, over(view, name, self.reference_object, self.tolerance, self.extent)]
 
 
 class ObjectAbove(Vertical):

@@ -8,12 +8,17 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.footprints import Placed, beside, insets, reach
+from conditionals_node.spaces.insertions import NO_POINTS, Bulk, insertions
+from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import boxes
 from conditionals_node.views.contact_sums import weight_of
 from conditionals_node.views.hulls import GeometryError, Hull, hull
 from conditionals_node.views.kernels import depth_of_many
 from conditionals_node.views.views import (
     Box,
+    Insertion,
     Point,
     Unknown,
     Vec,
@@ -26,6 +31,7 @@ from .batch_worlds import Poses, Worlds
 
 V = TypeVar("V")
 NO_FACE = np.array(np.nan)
+NO_BULK = np.zeros(1)
 
 
 class BatchView(ArrayArithmetic):
@@ -76,7 +82,7 @@ class BatchView(ArrayArithmetic):
         depths = np.empty(self._n)
         depth_of_many(
             (outer.closed_faces if closed else outer.open_faces).packed,
-            inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            (inner.centroid_spot if point is Point.CENTROID else inner.mean_spot)[None],
             self._size(name),
             of.wxyz,
             of.position,
@@ -85,9 +91,36 @@ class BatchView(ArrayArithmetic):
             at.position,
             outer.top_z,
             math.inf if above_rim is None else above_rim,
+            0.5,
+            math.inf,
+            NO_BULK,
+            0.0,
             depths,
         )
         return depths, NO_FACE, ""
+
+    def inside(
+        self, name: str, container: str, share: float, above_rim: float, closed: bool
+    ) -> Insertion[Array]:
+        """Return how deep an object is in a container's cavity, or in its hull when the container is convex."""
+        poses = *self._placed(name), *self._placed(container)
+        inner, outer = self._hull(name), self._shaped(lambda: inside_of(self._item(container)))
+        points = NO_POINTS if outer.cavity is None else samples(self._item(name))[None]
+        return insertions(outer, points, Bulk.of([inner]), poses, share, above_rim, closed)
+
+    def inset(self, name: str, reference: str) -> Array:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        x, y, _ = self.centre(name)
+        return self._shaped(lambda: insets(self._item(reference), self._placed(reference), x, y))
+
+    def beside(self, name: str, reference: str) -> tuple[Array, Array]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        a, b = self._placed(name), self._placed(reference)
+        return self._shaped(lambda: beside(self._item(name), a, self._item(reference), b))
+
+    def reach(self, name: str, direction: Vec[Array]) -> tuple[Array, Array]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        return self._shaped(lambda: reach(self._item(name), self._placed(name), np.stack(direction, axis=1)))
 
     def speed(self, name: str) -> Array:
         """Return the speed of the object's origin, m/s."""
@@ -151,6 +184,16 @@ class BatchView(ArrayArithmetic):
             known = sorted(self._worlds.poses)
             raise Unknown(f"object {name!r} has no pose in the worlds; known are {known}") from None
 
+    def _placed(self, name: str) -> Placed:
+        poses = self._poses(name)
+        return self._size(name), poses.wxyz, poses.position
+
+    def _shaped(self, measure: Callable[[], V]) -> V:
+        try:
+            return measure()
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
     def _item(self, name: str) -> WorldObject:
         try:
             return self._worlds.objects[name]
@@ -159,10 +202,7 @@ class BatchView(ArrayArithmetic):
             raise Unknown(f"object {name!r} has no geometry in the worlds; known are {known}") from None
 
     def _hull(self, name: str) -> Hull:
-        try:
-            return hull(self._item(name))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        return self._shaped(lambda: hull(self._item(name)))
 
     def _centre(self, name: str, point: Point) -> Vec[Array]:
         found = self._hull(name)
@@ -176,10 +216,7 @@ class BatchView(ArrayArithmetic):
 
     def _box(self, name: str) -> Box[Array]:
         poses = self._poses(name)
-        try:
-            found = boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+        found = self._shaped(lambda: boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position)))
         size = self._worlds.sizes.get(name)
         if size is not None:
             found = found * size[:, None]

@@ -63,6 +63,11 @@ class Hull:
         centroid: Centroid of the volume, (3,), m.
         vertex_mean: Mean of the corners, (3,), m.
         top_z: z of the highest corner, m.
+        height: Height along z, m.
+        half: Half the edges of the box around it along its own axes, (3,), m.
+        centroid_spot: ``centroid`` and ``half`` in rows, (2, 3), m.
+        mean_spot: ``vertex_mean`` and ``half`` in rows, (2, 3), m.
+        bulk: Edge of a cube of the same volume, m.
     """
 
     vertices: Array
@@ -74,6 +79,11 @@ class Hull:
     centroid: Array
     vertex_mean: Array
     top_z: float
+    height: float
+    half: Array
+    centroid_spot: Array
+    mean_spot: Array
+    bulk: float
 
 
 @functools.lru_cache(maxsize=1024)
@@ -87,7 +97,7 @@ def hull(item: WorldObject) -> Hull:
         GeometryError: The geometry is flat, tiny or empty.
     """
     points = np.vstack([np.zeros((0, 3)), *(hull_points(shape) for shape in item.shapes)])
-    found = _built(_Points(points))
+    found = _built(Points(points))
     if isinstance(found, str):
         raise GeometryError(f"object {item.name!r} {found}")
     return found
@@ -107,8 +117,12 @@ def hull_of(points: Array, name: str) -> Hull:
     return hull(WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), frozen(points)),)))
 
 
-class _Points:
-    """Points with the hash of their content, as a key."""
+class Points:
+    """Points with the hash of their content, as a key.
+
+    Args:
+        points: The points, or any other numbers.
+    """
 
     __slots__ = ("digest", "points")
 
@@ -120,11 +134,11 @@ class _Points:
         return hash(self.digest)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Points) and self.digest == other.digest
+        return isinstance(other, Points) and self.digest == other.digest
 
 
 @functools.lru_cache(maxsize=1024)
-def _built(key: _Points) -> Hull | str:
+def _built(key: Points) -> Hull | str:
     """Return the hull, or why there is none; both are kept."""
     points = key.points
     if len(points) < 4 or not np.isfinite(points).all():
@@ -144,6 +158,8 @@ def _built(key: _Points) -> Hull | str:
     _, first = np.unique(planes.round(SAME_PLANE_DECIMALS), axis=0, return_index=True)
     planes = planes[np.sort(first)]
     open_planes = planes[planes[:, 2] < OPEN_TOP_NORMAL_Z]
+    centroid, mean = _volume_centroid(points[found.simplices], vertices.mean(axis=0)), vertices.mean(axis=0)
+    half = np.ptp(vertices, axis=0) / 2.0
     return Hull(
         frozen(vertices),
         row_of[found.simplices],
@@ -151,9 +167,14 @@ def _built(key: _Points) -> Hull | str:
         frozen(open_planes),
         Faces.of(planes),
         Faces.of(open_planes),
-        frozen(_volume_centroid(points[found.simplices], vertices.mean(axis=0))),
-        frozen(vertices.mean(axis=0)),
+        frozen(centroid),
+        frozen(mean),
         float(vertices[:, 2].max()),
+        float(np.ptp(vertices[:, 2])),
+        frozen(half),
+        frozen(np.stack([centroid, half])),
+        frozen(np.stack([mean, half])),
+        float(np.cbrt(found.volume)),
     )
 
 

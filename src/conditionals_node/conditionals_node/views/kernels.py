@@ -19,6 +19,7 @@ from handiwork_core.process.kernel_cache import prepare
 
 V1 = numba.types.Array(numba.float64, 1, "C", readonly=True)
 V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)
+V3 = numba.types.Array(numba.float64, 3, "C", readonly=True)
 OUT1 = numba.float64[::1]
 OUT2 = numba.float64[:, ::1]
 F8 = numba.float64
@@ -77,40 +78,59 @@ def _local(
     return _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
 
 
-@_compiled(numba.types.UniTuple(F8, 2)(V2, V1, V1, V1, V1, V1, F8))
+@numba.njit(inline="always")
+def _rise(
+    half: Array, size_o: float, q_o: Array, q_c: Array, size_c: float, share: float, deepest: float
+) -> float:
+    """Return how much higher than its point an object is tested, along the container's z; see ``depth_of_one``."""
+    a, b, c = _turned(q_c, 0.0, 0.0, 1.0, 1.0)
+    a, b, c = _turned(q_o, a, b, c, -1.0)
+    length = 2.0 * size_o * (abs(a) * half[0] + abs(b) * half[1] + abs(c) * half[2])
+    counts = min(length, deepest * size_c)
+    return (share - 0.5) * counts - 0.5 * (length - counts)
+
+
+@_compiled(numba.types.UniTuple(F8, 2)(V2, V2, V1, V1, V1, V1, F8, F8, F8, F8))
 def depth_of_one(
-    planes: Array, point: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array, ceiling: float
-) -> tuple[float, float]:
+    planes: Array, spot: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array, ceiling: float,
+    share: float, deepest: float, room: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return the depth of an object's point within the planes of a container.
 
     Args:
         planes: Planes of the container, (4, n): three rows of outward unit normals, then offsets, m.
-        point: Point in the object's frame, (3,), m.
+        spot: Point in the object's frame, then half the edges of the object's box along its own axes, (2, 3), m.
         q_o: Orientation of the object in world, (4,).
         p_o: Position of the object in world, (3,), m.
         q_c: Orientation of the container in world, (4,).
         p_c: Position of the container in world, (3,), m.
         ceiling: Height in the container's frame above which nothing is inside, m.
+        share: Share of the object's length along the container's z that must be inside; 0.5 is that of its point.
+        deepest: The length of a longer object counts as this much, from its underside, m.
+        room: By how much the container is larger than the object, m; where it is negative, nothing is inside.
 
     Returns:
-        The depth, m, and the number of the nearest face; -1 is the ceiling.
+        The depth, m, and the number of the nearest face; -1 is the ceiling, -2 that there is no room.
     """
-    x, y, z = _local(point, 1.0, q_o, p_o, q_c, p_c)
+    x, y, z = _local(spot[0], 1.0, q_o, p_o, q_c, p_c)
+    z += _rise(spot[1], 1.0, q_o, q_c, 1.0, share, deepest)
     outside, face = _outside(planes, x, y, z), -1
     greatest = -math.inf
     for i in range(planes.shape[1]):
         distance = planes[0, i] * x + planes[1, i] * y + planes[2, i] * z + planes[3, i]
         if distance > greatest:
             greatest, face = distance, i
+    if room < 0.0 and -room >= max(outside, z - ceiling):
+        return room, -2.0
     if z - ceiling >= outside:
         return ceiling - z, -1.0
     return -outside, float(face)
 
 
-@_compiled(numba.void(V2, V1, V1, V2, V2, V1, V2, V2, F8, F8, OUT1))
+@_compiled(numba.void(V2, V3, V1, V2, V2, V1, V2, V2, F8, F8, F8, F8, V1, F8, OUT1))
 def depth_of_many(
     planes: Array,
-    point: Array,
+    spots: Array,
     size_o: Array,
     q_o: Array,
     p_o: Array,
@@ -119,13 +139,17 @@ def depth_of_many(
     p_c: Array,
     top: float,
     above: float,
+    share: float,
+    deepest: float,
+    bulks: Array,
+    bulk_c: float,
     depths: Array,
 ) -> None:
     """Write the depths of an object's point within the planes of a container, for many worlds.
 
     Args:
         planes: Planes of the container at size 1, (4, k): three rows of outward unit normals, then offsets, m.
-        point: Point in the object's frame at size 1, (3,), m.
+        spots: ``spot`` of ``depth_of_one`` at size 1, (1, 2, 3), or of one object for each world, (n, 2, 3), m.
         size_o: Sizes of the object, (n,).
         q_o: Orientations of the object in world, (n, 4).
         p_o: Positions of the object in world, (n, 3), m.
@@ -134,6 +158,11 @@ def depth_of_many(
         p_c: Positions of the container in world, (n, 3), m.
         top: Height of the container at size 1, in its frame, m; it grows with the container.
         above: Height over ``top`` up to which the inside reaches, m; it does not grow.
+        share: See ``depth_of_one``.
+        deepest: See ``depth_of_one``, at size 1, m.
+        bulks: Edge of a cube of the object's volume at size 1, (1,) or (n,), m; an object larger than the container is
+            not inside.
+        bulk_c: The same of the container, m.
         depths: Output, (n,), m; nan where a pose is nan.
     """
     points, greatest = np.zeros((3, BLOCK)), np.empty(BLOCK)
@@ -141,7 +170,9 @@ def depth_of_many(
         block = depths[first : first + BLOCK]
         for k in range(block.shape[0]):
             i = first + k
-            x, y, z = _local(point, size_o[i], q_o[i], p_o[i], q_c[i], p_c[i])
+            o = min(i, spots.shape[0] - 1)
+            x, y, z = _local(spots[o, 0], size_o[i], q_o[i], p_o[i], q_c[i], p_c[i])
+            z += _rise(spots[o, 1], size_o[i], q_o[i], q_c[i], size_c[i], share, deepest)
             total = x + y + z
             known = total - total == 0.0
             shrink = 1.0 / size_c[i]
@@ -155,6 +186,10 @@ def depth_of_many(
             # A comparison with nan is false, so that nan stays.
             if depth < block[k]:
                 block[k] = depth
+            i = first + k
+            room = bulk_c * size_c[i] - bulks[min(i, bulks.shape[0] - 1)] * size_o[i]
+            if room < 0.0 and room < block[k]:
+                block[k] = room
 
 
 @numba.njit(inline="always")

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conditionals_node.spaces.cavities import inside_of
+from conditionals_node.spaces.footprint_kernels import between_two, inset_of_one
+from conditionals_node.spaces.insertions import NO_POINTS, insertions
+from conditionals_node.spaces.reach_kernels import reach_of_one
 from handiwork_core.model.geometry import Array
 
 from .array_arithmetic import ArrayArithmetic, array_axes
 from .contact_sums import weight_of
 from .row_kernels import Ends, depth_of_each
-from .views import Box, Point, Unknown, Vec
+from .views import Box, Insertion, Point, Unknown, Vec
 from .world_rows import Touches, WorldRows
 from .world_view import IDENTITY_AXES
 
@@ -88,6 +92,48 @@ class RowsView(ArrayArithmetic):
             depths,
         )
         return depths, depths, ""
+
+    def inside(
+        self, name: str, container: str, share: float, above_rim: float, closed: bool
+    ) -> Insertion[Array]:
+        """Return how deep an object is in a container's cavity; rows of one container are decided together."""
+        scene, solids = self._scene, self._scene.solids
+        of, at, ones = self._rows(name), self._rows(container), self.number(1.0)
+        depths, tilts = np.empty(self._n), self.number(-math.pi)
+        for one in np.unique(at):
+            some = np.flatnonzero(at == one)
+            i, k, outer = of[some], at[some], inside_of(scene.world.objects[solids.names[one]])
+            placed = ones[some], scene.q[i], scene.p[i], ones[some], scene.q[k], scene.p[k]
+            points = NO_POINTS if outer.cavity is None else solids.samples[i]
+            found = insertions(outer, points, solids.bulks.rows(i), placed, share, above_rim, closed)
+            depths[some] = found[0]
+            tilts[some] = -math.pi if found[3] is None else found[3]
+        # Only values count here; the shares are for the words.
+        return depths, depths, depths, tilts, ""
+
+    def inset(self, name: str, reference: str) -> Array:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        x, y, _ = self.centre(name)
+        places = zip(self._rows(reference).tolist(), x.tolist(), y.tolist(), strict=True)
+        return np.array([inset_of_one(*self._scene.footprint(row), a, b) for row, a, b in places])
+
+    def beside(self, name: str, reference: str) -> tuple[Array, Array]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        outline = self._scene.footprint
+        pairs = zip(self._rows(name).tolist(), self._rows(reference).tolist(), strict=True)
+        x, y = np.array([between_two(*outline(a), *outline(b)) for a, b in pairs]).T
+        return x, y
+
+    def reach(self, name: str, direction: Vec[Array]) -> tuple[Array, Array]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        scene, rows = self._scene, self._rows(name).tolist()
+        along = np.stack(direction, axis=1).tolist()
+        found = [
+            reach_of_one(scene.solids.pieces[i].points, scene.q[i], scene.p[i], *to)
+            for i, to in zip(rows, along, strict=True)
+        ]
+        low, high = np.array(found).T
+        return low, high
 
     def speed(self, name: str) -> Array:
         """Return the speed of the object's origin, m/s."""

@@ -6,19 +6,18 @@ world and arrays (n,) in a batch.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
 from enum import Enum
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
-from handiwork_core.model.geometry import Array
-
-T = TypeVar("T", float, Array)
-"""A number, or one for each world of a batch."""
+from .arithmetic import Arithmetic, T
 
 Vec: TypeAlias = tuple[T, T, T]
 Box: TypeAlias = tuple[T, T, T, T, T, T]
 """Lowest corner, then highest, m."""
+Insertion: TypeAlias = tuple[T, T | None, T | None, T | None, str]
+"""Depth, m; share of the object that is inside; share that is needed; tilt of the opening, rad; what is nearest."""
+__all__ = ["Arithmetic", "Box", "Insertion", "Point", "T", "Unknown", "Vec", "View"]
 
 
 class Unknown(Exception):
@@ -34,95 +33,12 @@ class Point(Enum):
     """Mean of the hull's corners."""
 
 
-class View(ABC, Generic[T]):
+class View(Arithmetic[T]):
     """One world, or many. Lengths in metres, forces in newtons, axes of ``world``.
 
     Every question about an object raises ``Unknown`` where the object, its pose, its geometry or the stream is
     missing.
     """
-
-    # Arithmetic --------------------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def number(self, value: float) -> T:
-        """Return the same number in every world.
-
-        Args:
-            value: The number.
-        """
-
-    @abstractmethod
-    def least(self, *values: T) -> T:
-        """Return the smallest value of each world.
-
-        Args:
-            *values: At least one.
-        """
-
-    @abstractmethod
-    def greatest(self, *values: T) -> T:
-        """Return the greatest value of each world.
-
-        Args:
-            *values: At least one.
-        """
-
-    @abstractmethod
-    def root(self, value: T) -> T:
-        """Return the square root.
-
-        Args:
-            value: Not negative.
-        """
-
-    @abstractmethod
-    def angle(self, y: T, x: T) -> T:
-        """Return the angle of (x, y) from the x axis, rad, -pi to pi.
-
-        Args:
-            y: Second component.
-            x: First component.
-        """
-
-    @abstractmethod
-    def where(self, condition: Any, yes: T, no: T) -> T:  # noqa: ANN401  # a comparison of two T
-        """Return ``yes`` where the condition holds, else ``no``.
-
-        Args:
-            condition: Comparison of two numbers.
-            yes: Result where it holds.
-            no: Result where it does not hold.
-        """
-
-    @abstractmethod
-    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401  # a comparison of two T
-        """Return True when a condition holds in no world, so that what follows from it need not be measured.
-
-        Args:
-            condition: Comparison of two numbers.
-        """
-
-    @abstractmethod
-    def leader(self, names: Sequence[str], values: Sequence[T]) -> str:
-        """Return the name with the greatest value.
-
-        Args:
-            names: Names.
-            values: One for each name.
-
-        Returns:
-            The name; empty without names, and in a batch.
-        """
-
-    def length(self, x: T, y: T, z: T) -> T:
-        """Return the length of a vector.
-
-        Args:
-            x: First component.
-            y: Second component.
-            z: Third component.
-        """
-        return self.root(x * x + y * y + z * z)
 
     # Objects -----------------------------------------------------------------------------------------------------
 
@@ -182,6 +98,58 @@ class View(ABC, Generic[T]):
 
         Returns:
             The depth, m, negative outside; number and name of the nearest face. In a batch the face is not given.
+        """
+
+    @abstractmethod
+    def inside(self, name: str, container: str, share: float, above_rim: float, closed: bool) -> Insertion[T]:
+        """Return how deep an object is in a container's cavity, or in its hull when the container is convex.
+
+        Args:
+            name: The object.
+            container: The container.
+            share: Share of the object that must be inside, 0 to 1.
+            above_rim: Height over the rim that still counts as inside, m.
+            closed: False: of an object that is longer than the cavity is deep, the depth counts as its length.
+
+        Returns:
+            The depth at which the share is reached, m, negative outside; the share that is inside, the share that is
+            needed, and how much farther than in its own frame, a right angle at most, the opening looks from straight
+            up, rad, all three None for a container without a cavity; the nearest face, "rim" or "wall", "size" where
+            the object is larger than a convex container, "nothing" for a container that has no inside. In a batch the
+            nearest is not given.
+        """
+
+    @abstractmethod
+    def inset(self, name: str, reference: str) -> T:
+        """Return how far an object's centre is within a reference's outline, seen from above.
+
+        Args:
+            name: The object.
+            reference: The reference; its outline is that of its shapes, not of its box.
+
+        Returns:
+            The distance to the nearest edge, m, negative outside.
+        """
+
+    @abstractmethod
+    def beside(self, name: str, reference: str) -> tuple[T, T]:
+        """Return the shortest vector from a reference to an object, seen from above.
+
+        Args:
+            name: The object.
+            reference: The reference.
+
+        Returns:
+            Its x and y in world, m; zero where the outlines overlap.
+        """
+
+    @abstractmethod
+    def reach(self, name: str, direction: Vec[T]) -> tuple[T, T]:
+        """Return the least and the greatest coordinate of an object's shapes along a direction, m.
+
+        Args:
+            name: The object.
+            direction: A unit vector in world.
         """
 
     @abstractmethod

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conditionals_node.spaces.footprint_kernels import outline_of_one
+from conditionals_node.spaces.footprints import Footprint, pieces
+from conditionals_node.spaces.insertions import Bulk
+from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
 
@@ -44,10 +49,18 @@ class Solids:
             False: _stacked([found.open_planes for found in hulls], 4),
         }
         self.tops = np.array([found.top_z for found in hulls])
+        self.bulks = Bulk.of(hulls)
+        self._items = [objects[name] for name in self.names]
+        self.pieces = [pieces(item) for item in self._items]
         self.balls, self.discs = (
             _stacked([found.balls for found in outlines], 4),
             _stacked([found.discs for found in outlines], 7),
         )
+
+    @functools.cached_property
+    def samples(self) -> Array:
+        """The points of the objects, for what asks for cavities, (n, k, 3), m."""
+        return np.array([samples(item) for item in self._items])
 
 
 class Touching:
@@ -108,6 +121,7 @@ class WorldRows:
         self.places = _joined([contact.point_m for contact in contacts], 3)
         self._centres: dict[Point, Array] = {}
         self._boxes: Array | None = None
+        self._footprints: dict[int, Footprint] = {}
         self._lifts: dict[str, float] | None = None
 
     def is_finite(self) -> bool:
@@ -129,6 +143,21 @@ class WorldRows:
             found = self._centres[point] = np.empty_like(self.p)
             centres_of_each(self.solids.points[point], self.q, self.p, found)
         return self._centres[point]
+
+    def footprint(self, row: int) -> Footprint:
+        """Return the outline of an object, seen from above.
+
+        Args:
+            row: Its row.
+        """
+        found = self._footprints.get(row)
+        if found is None:
+            shape = self.solids.pieces[row]
+            outline = np.empty((len(shape.points), 2))
+            counts = np.empty(len(shape.ends) - 1, dtype=np.int64)
+            outline_of_one(shape.points, shape.ends, self.q[row], self.p[row], outline, counts)
+            found = self._footprints[row] = outline, shape.ends, counts
+        return found
 
     def lifts(self) -> dict[str, float]:
         """Return the sum of the upward forces on each body, N."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
+from conditionals_node.spaces.cavities import Inside, inside_of
+from conditionals_node.spaces.cavity_kernels import depth_in_cavity
+from conditionals_node.spaces.footprints import inset, pieces, shortest
+from conditionals_node.spaces.reach_kernels import reach_of_one
+from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import (
     Contact,
@@ -17,17 +22,20 @@ from handiwork_core.model.world import (
 
 from .bounding_boxes import boxes
 from .contact_sums import Touch, contacts_by_body, lifts_of, summed_contacts, weight_of
+from .float_arithmetic import FloatArithmetic
 from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
-from .views import Box, Point, Unknown, Vec, View
+from .views import Box, Insertion, Point, Unknown, Vec
 
 CENTROID, ENDLESS = Point.CENTROID, math.inf
+FACES = {-1.0: "rim", -2.0: "size"}
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
+V = TypeVar("V")
 
 
-class WorldView(View[float]):
+class WorldView(FloatArithmetic):
     """The ``View`` of a snapshot; its numbers are floats.
 
     Args:
@@ -38,38 +46,6 @@ class WorldView(View[float]):
 
     def __init__(self, world: World) -> None:
         self._world = world
-
-    def number(self, value: float) -> float:
-        """Return the number itself."""
-        return value
-
-    def least(self, *values: float) -> float:
-        """Return the smallest value."""
-        return min(values)
-
-    def greatest(self, *values: float) -> float:
-        """Return the greatest value."""
-        return max(values)
-
-    def root(self, value: float) -> float:
-        """Return the square root."""
-        return math.sqrt(value)
-
-    def angle(self, y: float, x: float) -> float:
-        """Return the angle of (x, y) from the x axis, rad."""
-        return math.atan2(y, x)
-
-    def where(self, condition: Any, yes: float, no: float) -> float:  # noqa: ANN401
-        """Return ``yes`` when the condition holds, else ``no``."""
-        return yes if condition else no
-
-    def nowhere(self, condition: Any) -> bool:  # noqa: ANN401
-        """Return True when the condition does not hold."""
-        return not condition
-
-    def leader(self, names: Sequence[str], values: Sequence[float]) -> str:
-        """Return the name with the greatest value; empty without names."""
-        return names[max(range(len(names)), key=lambda i: values[i])] if names else ""
 
     def origin(self, name: str) -> Vec[float]:
         """Return the origin of an object's frame in world, m."""
@@ -125,14 +101,63 @@ class WorldView(View[float]):
         faces = outer.closed_faces if closed else outer.open_faces
         depth, face = depth_of_one(
             faces.packed,
-            inner.centroid if point is CENTROID else inner.vertex_mean,
+            inner.centroid_spot if point is CENTROID else inner.mean_spot,
             of.rotation.wxyz,
             of.translation_m,
             at.rotation.wxyz,
             at.translation_m,
             ENDLESS if above_rim is None else outer.top_z + above_rim,
+            0.5,
+            ENDLESS,
+            0.0,
         )
         return depth, face, "rim" if face < 0.0 else faces.labels[int(face)]
+
+    def inside(
+        self, name: str, container: str, share: float, above_rim: float, closed: bool
+    ) -> Insertion[float]:
+        """Return how deep an object is in a container's cavity, or in its hull when the container is convex."""
+        world = self._world
+        try:
+            of, at = world.states[name].world_T_object, world.states[container].world_T_object
+            inner, outer = hull(world.objects[name]), inside_of(world.objects[container])
+        except (KeyError, GeometryError):
+            # Again, step by step: these name the missing part.
+            of, at = self._state(name).world_T_object, self._state(container).world_T_object
+            inner, outer = self._hull(name), self._inside(container)
+        q_o, p_o, q_c, p_c = of.rotation.wxyz, of.translation_m, at.rotation.wxyz, at.translation_m
+        if outer.is_convex:
+            whole = outer.hull
+            if closed:
+                faces, ceiling, reach = whole.closed_faces, ENDLESS, ENDLESS
+            else:
+                faces, ceiling, reach = whole.open_faces, whole.top_z + above_rim, whole.height
+            spot, room = inner.centroid_spot, whole.bulk - inner.bulk
+            depth, face = depth_of_one(faces.packed, spot, q_o, p_o, q_c, p_c, ceiling, share, reach, room)
+            return depth, None, None, None, FACES[face] if face < 0.0 else faces.labels[int(face)]
+        cavity = outer.cavity
+        if cavity is None:
+            return -outer.hull.bulk, None, None, None, "nothing"
+        reach, points = ENDLESS if closed else cavity.depth, samples(world.objects[name])
+        field = cavity.walls, cavity.rims, cavity.frame, points
+        depth, inside, needed, rim, tilt = depth_in_cavity(
+            *field, q_o, p_o, q_c, p_c, share, reach, above_rim
+        )
+        return depth, inside, needed, tilt - cavity.own_tilt, "rim" if rim else "wall"
+
+    def inset(self, name: str, reference: str) -> float:
+        """Return how far an object's centre is within a reference's outline, seen from above, m."""
+        return self._of_both(inset, name, reference)
+
+    def beside(self, name: str, reference: str) -> tuple[float, float]:
+        """Return the shortest vector from a reference to an object, seen from above, m."""
+        return self._of_both(shortest, name, reference)
+
+    def reach(self, name: str, direction: Vec[float]) -> tuple[float, float]:
+        """Return the least and the greatest coordinate of an object along a direction, m."""
+        pose, points = self._state(name).world_T_object, _shaped(pieces, self._item(name)).points
+        low, high = reach_of_one(points, pose.rotation.wxyz, pose.translation_m, *direction)
+        return low, high
 
     def speed(self, name: str) -> float:
         """Return the speed of the object's origin, m/s."""
@@ -195,10 +220,19 @@ class WorldView(View[float]):
             raise Unknown(f"object {name!r} has no geometry in the world; known are {known}") from None
 
     def _hull(self, name: str) -> Hull:
+        return _shaped(hull, self._item(name))
+
+    def _of_both(self, measure: Callable[[WorldObject, Pose, WorldObject, Pose], V], a: str, b: str) -> V:
+        states, objects = self._world.states, self._world.objects
         try:
-            return hull(self._item(name))
-        except GeometryError as error:
-            raise Unknown(str(error)) from error
+            return measure(objects[a], states[a].world_T_object, objects[b], states[b].world_T_object)
+        except (KeyError, GeometryError):
+            # Again, step by step: these name the missing part.
+            poses = [self._state(name).world_T_object for name in (a, b)]
+            return _shaped(measure, self._item(a), poses[0], self._item(b), poses[1])
+
+    def _inside(self, name: str) -> Inside:
+        return _shaped(inside_of, self._item(name))
 
     def _touch(self, on: str, by: str) -> Touch:
         derived = self._world.derived
@@ -230,6 +264,13 @@ def box_of(item: WorldObject, pose: Pose) -> Box[float]:
     """
     found = boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist()
     return cast("Box[float]", tuple(found))
+
+
+def _shaped(measure: Callable[..., V], *of: object) -> V:
+    try:
+        return measure(*of)
+    except GeometryError as error:
+        raise Unknown(str(error)) from error
 
 
 def _axes(wxyz: list[float]) -> Axes:

@@ -140,7 +140,7 @@ def test_keys_name_what_differs_from_the_defaults() -> None:
         ("object_grabbed", "{objct: a}", ["objct", "unknown key", "'object'"]),
         ("object_grabbed", "{}", ["object", "missing"]),
         ("object_grabbed", "{object: a, min_force: soft}", ["min_force", "soft", "number"]),
-        ("object_in_container", "{object: a, container: b, point: middle}", ["point", "middle"]),
+        ("object_in_hull", "{object: a, container: b, point: middle}", ["point", "middle"]),
         ("object_on_top", "{object: a, reference_object: b, cone_deg: 0}", ["cone_deg", "more than 0"]),
         ("object_grabbed", "cube", ["args", "cube", "mapping"]),
         ("object_grabbed", "{object: [", ["args", "YAML"]),

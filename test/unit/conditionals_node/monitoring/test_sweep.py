@@ -42,12 +42,15 @@ SHAPES = {
 }
 KINDS = [
     "object_in_container(object={a}, container={b}, above_rim=0.05)",
-    "object_in_container(object={a}, container={b}, above_rim=0.05, rim_point=underside)",
+    "object_in_container(object={a}, container={b}, above_rim=0.05, min_share=0.2)",
     "object_outside_of(object={a}, container={b}, tolerance=0.02)",
-    "object_enclosed(object={a}, container={b}, point=vertex_mean)",
+    "object_enclosed(object={a}, container={b}, min_share=0.4)",
+    "object_in_hull(object={a}, container={b}, point=vertex_mean)",
+    "object_in_hull(object={a}, container={b}, closed=true, tolerance=0.01)",
     "object_in_container(object={a}, container={b}, require_contact_with=true, tolerance=1, "
     "require_stationary=true, stationary_threshold=5)",
-    "object_in_container(object={a}, container={b}, require_gripper_detached=true, fingers=[left, right])",
+    "object_in_container(object={a}, container={b}, above_rim=1, tolerance=0.1, "
+    "require_gripper_detached=true, fingers=[left, right])",
     "object_above(object={a}, reference_object={b}, tolerance=0.1)",
     "object_below_top(object={a}, reference_object={b}, tolerance=0.1, mode=centroid)",
     "object_on_top(object={a}, reference_object={b}, cone_deg=80, tolerance=0.2)",

@@ -9,7 +9,7 @@ import pytest
 
 from conditionals_node.arguments.checks import Hand
 from conditionals_node.batch import Worlds, evaluate
-from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
+from conditionals_node.predicates.containment import ObjectInContainer, ObjectInHull, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
 from conditionals_node.predicates.motion import ObjectStationary
 from conditionals_node.predicates.pile import Stacked
@@ -34,14 +34,17 @@ from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, s
         (-0.01, 0.0, None, -0.01),
     ],
 )
-def test_in_container_and_outside_of(z: float, x: float, above_rim: float | None, depth: float) -> None:
+def test_in_hull_in_container_and_outside_of(
+    z: float, x: float, above_rim: float | None, depth: float
+) -> None:
     scene = world((BIN, at(1.0, 0.0, 0.0)), (CUBE, at(1.0 + x, 0.0, z)))
-    found = ObjectInContainer("cube", "bin", above_rim=above_rim).evaluate(scene)
+    found = ObjectInHull("cube", "bin", above_rim=above_rim).evaluate(scene)
     assert found.margin == pytest.approx(depth)
     assert found.truth is Truth.of(depth > 0.0)
-    opposite = ObjectOutsideOf("cube", "bin", above_rim=above_rim).evaluate(scene)
-    assert opposite.margin == pytest.approx(-depth)
-    assert opposite.truth is Truth.of(depth < 0.0)
+    inside = ObjectInContainer("cube", "bin", above_rim=above_rim or 0.0).evaluate(scene)
+    assert inside.truth is Truth.of(depth > 0.0 and z < 0.3)
+    opposite = ObjectOutsideOf("cube", "bin", above_rim=above_rim or 0.0).evaluate(scene)
+    assert opposite.margin == -inside.margin
 
 
 def test_the_boundary_is_inside_and_never_both() -> None:

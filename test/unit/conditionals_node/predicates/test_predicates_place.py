@@ -10,6 +10,7 @@ import pytest
 from conditionals_node.predicates.containment import (
     ObjectEnclosed,
     ObjectInContainer,
+    ObjectInHull,
     ObjectOutsideOfAndOnSurface,
 )
 from conditionals_node.predicates.counting import Logical
@@ -25,7 +26,7 @@ from conditionals_node.predicates.joints import (
     JointOpen,
 )
 from conditionals_node.predicates.motion import ObjectAt, ObjectStationary, ObjectUpright
-from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
+from conditionals_node.predicates.nearby import Along, ObjectBetween, ObjectNextTo, ObjectsInLine
 from conditionals_node.predicates.pile import Order, Stacked
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import GripperHitTable, ObjectInContact, WrongObjectGrabbed
@@ -33,7 +34,8 @@ from conditionals_node.predicates.vertical import ObjectAbove, ObjectBelow, Obje
 from conditionals_node.predicates.widths import GripperFullyClosed, GripperSlightlyClosed
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import Pose, Rotation
-from handiwork_core.model.world import JointState, World, WorldObject
+from handiwork_core.model.world import JointState, World
+from support.records.hollow import bowl
 from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, state, touch, world
 
 ORANGE, APPLE = box("orange", 0.04, 0.04, 0.04), box("apple", 0.04, 0.04, 0.04)
@@ -89,18 +91,26 @@ def test_on_the_table_beside_the_bin() -> None:
 
 
 def test_enclosed_ends_at_the_rim() -> None:
-    for z, inside in ((0.05, True), (0.099, True), (0.101, False)):
+    for z, whole, half in (
+        (0.05, True, True),
+        (0.079, True, True),
+        (0.083, False, True),
+        (0.101, False, False),
+    ):
         scene = world((BIN, at(0, 0, 0)), (CUBE, at(0, 0, z)))
-        assert ObjectEnclosed("cube", "bin").evaluate(scene).truth is Truth.of(inside)
-        assert ObjectInContainer("cube", "bin").evaluate(scene).truth is Truth.TRUE
+        assert ObjectEnclosed("cube", "bin").evaluate(scene).truth is Truth.of(whole)
+        assert ObjectInContainer("cube", "bin").evaluate(scene).truth is Truth.of(half)
+        assert ObjectInHull("cube", "bin", closed=True).evaluate(scene).truth is Truth.of(half)
+        assert ObjectInHull("cube", "bin").evaluate(scene).truth is Truth.TRUE
 
 
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 1.0), (1.2, 0.0, 0.0), (np.pi, 0.0, 0.0)])
 def test_a_container_may_lie_or_be_carried(turn: tuple[float, float, float]) -> None:
     bin_at = Pose.of((0.4, 0.3, 0.2), Rotation.from_rpy(*turn))
-    for depth, inside in ((0.05, True), (0.3, True), (-0.05, False)):
-        scene = world((BIN, bin_at), (CUBE, bin_at @ at(0.0, 0.0, depth)))
-        assert ObjectInContainer("cube", "bin").evaluate(scene).truth is Truth.of(inside)
+    for height, inside, in_hull in ((0.05, True, True), (0.3, False, True), (-0.05, False, False)):
+        scene = world((BIN, bin_at), (CUBE, bin_at @ at(0.0, 0.0, height)))
+        assert ObjectInContainer("cube", "bin", max_tilt_deg=180.0).evaluate(scene).truth is Truth.of(inside)
+        assert ObjectInHull("cube", "bin").evaluate(scene).truth is Truth.of(in_hull)
 
 
 @pytest.mark.parametrize("noise", [-0.001, 0.0, 0.001])
@@ -126,15 +136,18 @@ def test_a_sheet_is_next_to_a_cube_on_the_same_table() -> None:
 
 def test_what_decided_is_reported() -> None:
     scene = world((BIN, at(0, 0, 0)), (CUBE, at(0.11, 0.0, 0.05)))
-    found = ObjectInContainer("cube", "bin").evaluate(scene)
+    found = ObjectInHull("cube", "bin").evaluate(scene)
     numbers = {item.name: item for item in found.evidence}
     assert numbers["depth"].value == pytest.approx(0.01)
     assert "face +x is nearest" in found.reason
-    rim = ObjectInContainer("cube", "bin", above_rim=0.02).evaluate(
-        world((BIN, at(0, 0, 0)), (CUBE, at(0, 0, 0.11)))
-    )
+    high = world((BIN, at(0, 0, 0)), (CUBE, at(0, 0, 0.11)))
+    rim = ObjectInHull("cube", "bin", above_rim=0.02).evaluate(high)
     assert "face rim is nearest" in rim.reason
     assert [item.name for item in rim.evidence] == ["depth"]
+    assert rim.margin == pytest.approx(0.01)
+    rim = ObjectInContainer("cube", "bin", above_rim=0.02).evaluate(high)
+    assert "its rim is nearest" in rim.reason
+    assert [item.name for item in rim.evidence] == ["depth", "share_inside"]
     assert rim.margin == pytest.approx(0.01)
     forces = world(
         (TABLE, at(0, 0, -0.025)), (CUBE, at(0, 0, 0.02)), contacts=(touch("cube", "table", (3.0, 0.0, 4.0)),)
@@ -183,7 +196,9 @@ def test_below_next_to_and_over_the_middle() -> None:
 def test_between_and_in_line() -> None:
     scene = world((CUBE, at(0.1, 0.02, 0)), (ORANGE, at(0, 0, 0)), (APPLE, at(0.3, 0, 0)))
     between = ObjectBetween("cube", "orange", "apple")
-    assert between.evaluate(scene).margin == pytest.approx(0.1)
+    assert between.evaluate(scene).margin == pytest.approx(0.08)
+    by_axis = ObjectBetween("cube", "orange", "apple", along=Along.AXIS)
+    assert by_axis.evaluate(scene).margin == pytest.approx(0.1)
     assert (
         ObjectBetween("cube", "orange", "apple", alignment_tolerance=0.01).evaluate(scene).truth
         is Truth.FALSE
@@ -312,10 +327,11 @@ def test_a_force_that_is_no_number_is_unknown() -> None:
     assert "not a number" in ObjectOnTop("cube", "table").evaluate(scene).reason
 
 
-def test_of_nested_bowls_only_the_upper_one_stands_on_the_other() -> None:
-    lower = WorldObject("lower", BIN.shapes)
-    pushes = (touch("bin", "lower", (0.0, 0.0, 1.0)),)
-    scene = world((lower, at(0, 0, 0)), (BIN, at(0, 0, 0.01)), contacts=pushes)
-    for a, b, upper in (("bin", "lower", True), ("lower", "bin", False)):
-        assert ObjectInContainer(a, b).evaluate(scene).truth is Truth.TRUE
-        assert ObjectOnTop(a, b).evaluate(scene).truth is Truth.of(upper)
+def test_of_nested_bowls_only_the_upper_one_is_in_the_other_and_on_it() -> None:
+    pushes = (touch("upper", "lower", (0.0, 0.0, 1.0)),)
+    upper, lower = bowl("upper", 0.1, 0.08), bowl("lower", 0.1, 0.08)
+    scene = world((lower, at(0, 0, 0)), (upper, at(0, 0, 0.005)), contacts=pushes)
+    for a, b, holds in (("upper", "lower", True), ("lower", "upper", False)):
+        assert ObjectInContainer(a, b).evaluate(scene).truth is Truth.of(holds)
+        assert ObjectOnTop(a, b).evaluate(scene).truth is Truth.of(holds)
+        assert ObjectInHull(a, b).evaluate(scene).truth is Truth.TRUE
