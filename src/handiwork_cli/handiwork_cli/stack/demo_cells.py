@@ -26,6 +26,10 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", choices=SIMULATED, default="mujoco", help=text)
 
 
+FLAT_TRAY_M = 0.05
+"""Height over a flat tray up to which an object is on it, m, as in ``pick_and_place``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The object that an arm picks, and the container where it places it.
@@ -34,11 +38,28 @@ class Target:
         arm: Name of the arm.
         object: Name of the object.
         container: Name of the container.
+        above_rim_m: Height over the rim up to which the object is in the container, m; a flat tray has no rim.
     """
 
     arm: str
     object: str
     container: str
+    above_rim_m: float = 0.0
+
+    def chosen(self, object: str, container: str) -> Target:
+        """Return the target with the object and the container that a user names.
+
+        Args:
+            object: Name of the object; empty for the target's own.
+            container: Name of the container, which may be flat; empty for the target's own.
+        """
+        above_rim_m = FLAT_TRAY_M if container else self.above_rim_m
+        return Target(self.arm, object or self.object, container or self.container, above_rim_m)
+
+    @property
+    def placed(self) -> str:
+        """The arguments of the condition ``object_in_container`` that holds after the demo."""
+        return f"{{object: {self.object}, container: {self.container}, above_rim: {self.above_rim_m}}}"
 
 
 def described_robots() -> tuple[str, ...]:

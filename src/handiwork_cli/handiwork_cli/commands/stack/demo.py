@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     except (KeyError, ConfigError) as error:
         print(f"handiwork demo: {error.args[0]}", file=sys.stderr)
         return 2
-    target = replace(own, object=options.object or own.object, container=options.container or own.container)
+    target = own.chosen(options.object, options.container)
     print("starting; the very first start also compiles the planner, which takes about a minute", flush=True)
     recorder: Recorder | None = None
     try:
@@ -101,8 +100,7 @@ def _pick_and_place(stack: Stack, target: Target) -> bool:
     wall_s = time.monotonic() - begin_s
     print_table(reports)
     _show(f"{wall_s:.1f} s of wall time")
-    arguments = f"{{object: {name}, container: {container}}}"
-    inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
+    inside, reason = stack.settled("object_in_container", target.placed, timeout_s=3.0)
     _show(
         f"monitor: object_in_container({name}, {container}) is {'TRUE' if inside else 'not TRUE'}: {reason}"
     )

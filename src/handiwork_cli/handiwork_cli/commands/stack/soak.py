@@ -6,7 +6,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +91,7 @@ def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str =
         KeyError: There is no such arm.
     """
     own = [target_of(robot_of(robot), arm) for arm in arms or [""]]
-    return [replace(i, object=name or i.object, container=container or i.container) for i in own]
+    return [target.chosen(name, container) for target in own]
 
 
 def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
@@ -153,8 +152,7 @@ def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tal
     for target in targets:
         if failure is not None:
             break
-        arguments = f"{{object: {target.object}, container: {target.container}}}"
-        inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
+        inside, reason = stack.settled("object_in_container", target.placed, timeout_s=3.0)
         if not inside:
             failure = Failure(index, seed, f"{target.arm} verdict", "NOT_IN_PLACE", reason)
     tally.episode_s.append(time.monotonic() - begin_s)
