@@ -83,7 +83,7 @@ class TaskWatch:
 
     @property
     def refusals(self) -> list[str]:
-        """Why the task is not confirmed although its conditions hold."""
+        """The reasons for which the task is not confirmed although its conditions hold."""
         return self.judge.success.refusals(self._names)
 
     def close(self) -> None:
