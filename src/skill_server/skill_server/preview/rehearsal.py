@@ -176,8 +176,9 @@ def world_before(world: World, params: RunParams, context: Context) -> WorldBefo
         params: Parameters of the goal.
         context: Context of the run, with what the hand holds, and the frames that the goal names.
     """
-    unwatched = no_obstacles(params.ignore_substring, context, world) - frozenset(params.targets)
     held = frozenset(name for name in (held_name(context, world),) if name)
+    # A goal may ignore what its motions do not avoid, and still depend on where that lies in the hand.
+    unwatched = no_obstacles(params.ignore_substring, context, world) - frozenset(params.targets) - held
     base, frames = context.world.world_T_base(), dict(context.frames_used)
     return WorldBefore(world, base, held, frames, unwatched)
 

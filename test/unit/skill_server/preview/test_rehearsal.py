@@ -99,6 +99,16 @@ def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> N
     assert (made.cell.in_hand, dict(made.context.held)) == ("", {})
 
 
+def test_what_the_hand_holds_is_compared_although_the_goal_ignores_it(made: Fakes) -> None:
+    assert run_skill(Pick(), PICK, seeded(made)).outcome.ok
+    result = preview_skill(Place(), replace(PLACE, ignore_substring=("cube",)), seeded(made))
+    assert result.plan is not None, result.outcome
+    made.cell.poses["cube"] = Pose.of((0.0, 0.0, 0.012)) @ made.cell.poses["cube"]
+    ended = execute_plan(result.plan, made.context)
+    assert ended.outcome.code is Code.OBJECT_MOVED
+    assert "'cube' moved by 12 mm" in ended.outcome.message
+
+
 def test_a_preview_can_be_canceled(made: Fakes) -> None:
     made.cell.before = lambda call: made.context.token.set(Code.CANCELED) if call == "planner.plan" else None
     result = preview_skill(Pick(), PICK, made.context)
