@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -16,10 +16,9 @@ from handiwork_core.contracts.commands import (
     DriveBase,
     OpenGripper,
 )
-from handiwork_core.contracts.planning import OtherArm
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Pose
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -28,8 +27,9 @@ from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
 from skill_server.state.held_object import held_name
 
-from .rehearsed_ports import RehearsedCell, RehearsedPlanner, no_others
+from .rehearsed_ports import RehearsedCell, RehearsedPlanner
 from .skill_plan import PlannedMotion, SkillPlan, WorldBefore
+from .surroundings import ALONE, Surroundings
 
 P = TypeVar("P", bound=RunParams)
 UNFORESEEN = {
@@ -49,7 +49,7 @@ class PreviewResult(ExecutionResult):
 
 
 def preview_skill(
-    skill: Skill[P], params: P, context: Context, others: Callable[[], tuple[OtherArm, ...]] = no_others
+    skill: Skill[P], params: P, context: Context, around: Surroundings = ALONE
 ) -> PreviewResult:
     """Plan all motions of a skill, each from where the one before leaves the arm, the hand and the objects.
 
@@ -60,16 +60,16 @@ def preview_skill(
         skill: The skill.
         params: Its checked parameters.
         context: Ports of the arm.
-        others: Returns the other arms of the robot.
+        around: The server around the preview.
 
     Returns:
-        The result with the plan, or the failure that an execution would have had.
+        The result with the plan, or the failure that an execution would have had; BUSY where a goal took the arm.
     """
     cell = RehearsedCell(context)
-    rehearsal = Rehearsal(skill, cell)
+    rehearsal = Rehearsal(skill, cell, around)
     rehearsed = replace(
         context,
-        planner=RehearsedPlanner(context.planner, cell, others),
+        planner=RehearsedPlanner(context.planner, cell, around),
         arm=cell,
         gripper=cell,
         world=cell,
@@ -82,6 +82,8 @@ def preview_skill(
         frames_used={},
     )
     ended = run_skill(rehearsal, params, rehearsed)
+    if not rehearsal.at_rest.ok:  # the answer to a later attempt has the code of the one before
+        ended = replace(ended, outcome=rehearsal.at_rest)
     plan = rehearsal.plan(params, rehearsed) if ended.outcome.ok else None
     return PreviewResult(**{one.name: getattr(ended, one.name) for one in fields(ended)}, plan=plan)
 
@@ -92,27 +94,37 @@ class Rehearsal(Skill[P]):
     Args:
         skill: The skill that is rehearsed.
         cell: Ports of the rehearsal.
+        around: The server around the preview.
+
+    Attributes:
+        at_rest: OK; BUSY once a goal had taken the arm when an attempt began.
     """
 
     name = "preview"
 
-    def __init__(self, skill: Skill[P], cell: RehearsedCell) -> None:
-        self._skill, self._cell = skill, cell
+    def __init__(self, skill: Skill[P], cell: RehearsedCell, around: Surroundings) -> None:
+        self._skill, self._cell, self._around = skill, cell, around
+        self.at_rest: Outcome = OK
         self._commands: tuple[Command, ...] = ()
         self._motions = dict[int, Trajectory]()
         self._before: WorldBefore
 
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        """See ``Skill``."""
-        return self._skill.is_feasible(params, robot, arm, world)
+        """See ``Skill``; BUSY where a goal took the arm while the preview waited."""
+        self.at_rest = self._around.at_rest()
+        return self._skill.is_feasible(params, robot, arm, world) if self.at_rest.ok else self.at_rest
 
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """Return the commands that can be rehearsed; each attempt begins in the measured world.
 
         Raises:
-            StepFailed: UNSUPPORTED with the skill and its stage, when what comes behind cannot be foreseen.
+            StepFailed: UNSUPPORTED with the skill and its stage, when what comes behind cannot be foreseen; BUSY when
+                a goal has the arm, so that it would not begin where it is measured.
         """
         self._cell.begin()
+        self.at_rest = self._around.at_rest()  # after the measurement, which a goal may have overtaken
+        if not self.at_rest.ok:
+            raise StepFailed(self.at_rest)
         self._commands, self._motions = tuple(self._skill.commands(params, context)), {}
         for command in self._commands:
             if why := UNFORESEEN.get(type(command.function)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
     CandidatesResult,
-    OtherArm,
     PathRest,
     PlanRequest,
     PlanResult,
@@ -30,6 +28,8 @@ from skill_server.motions.arm_motions import hand
 from skill_server.state.gripper_state import finger_bodies, is_lost, width_m
 from skill_server.state.scene_query import gripper_joints, objects_inside, width_across
 
+from .surroundings import Surroundings
+
 ZERO = np.zeros(3)
 
 
@@ -46,7 +46,7 @@ class RehearsedCell:
     """
 
     def __init__(self, context: Context) -> None:
-        self._context, self._held_before = context, dict(context.held)
+        self._context = context
         self.held, self.grasped = dict[str, Attachment](), ""
         self.begin()
 
@@ -57,8 +57,9 @@ class RehearsedCell:
         self._motions, self._moved = list[Trajectory](), set[str]()
         robot, arm = self._context.robot, self._context.arm_spec
         self.held.clear()
-        for name, item in self._held_before.items():
-            if not is_lost(self.measured, robot, arm, name):
+        for name in tuple(self._context.held):
+            item = self._context.held.get(name)  # None: a goal has put it down since
+            if item is not None and not is_lost(self.measured, robot, arm, name):
                 self.held[name] = item
 
     def take_motions(self) -> tuple[Trajectory, ...]:
@@ -166,11 +167,6 @@ def _opening_m(world: World, context: Context) -> float:
     return measured_m if np.isfinite(measured_m) else gripper.max_width_m
 
 
-def no_others() -> tuple[OtherArm, ...]:
-    """Return the other arms of a robot that has one arm."""
-    return ()
-
-
 @dataclass(frozen=True)
 class RehearsedPlanner:
     """Asks ``planner`` about motions that begin where a rehearsal is.
@@ -180,12 +176,12 @@ class RehearsedPlanner:
     Attributes:
         planner: Planner port.
         cell: The rehearsal.
-        others: Returns the other arms, which count as obstacles where they are.
+        around: The server around the preview, with the other arms.
     """
 
     planner: Planner
     cell: RehearsedCell
-    others: Callable[[], tuple[OtherArm, ...]]
+    around: Surroundings
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         """See ``Planner.plan``.
@@ -239,4 +235,4 @@ class RehearsedPlanner:
     def _foreseen(self, scene: SceneQuery) -> SceneQuery:
         gone = self.cell.let_go()
         allowed = frozenset(pair for pair in scene.allowed if not gone & set(pair))
-        return replace(scene, ignored=scene.ignored | gone, allowed=allowed, others=self.others())
+        return replace(scene, ignored=scene.ignored | gone, allowed=allowed, others=self.around.others())

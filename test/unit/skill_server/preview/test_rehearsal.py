@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
 from skill_server.execution.run import run_skill
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import preview_skill
+from skill_server.preview.surroundings import Surroundings
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
@@ -117,10 +118,39 @@ def test_a_preview_can_be_canceled(made: Fakes) -> None:
 
 def test_other_arms_are_obstacles(made: Fakes) -> None:
     other = OtherArm("other", np.zeros((1, 6)))
-    preview_skill(Pick(), PICK, made.context, lambda: (other,))
+    preview_skill(Pick(), PICK, made.context, Surroundings(lambda: (other,)))
     assert made.planner.plans
     scenes = [request.scene for request in made.planner.plans] + [scene for _, scene in made.planner.rests]
     assert all(scene.others == (other,) for scene in scenes)
+
+
+BUSY = Outcome(Code.BUSY, "arm is busy with 'pick'")
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 3])
+def test_no_attempt_begins_while_a_goal_moves_the_arm(made: Fakes, free: int) -> None:
+    made.planner.refusals = [REFUSED]
+    answers = iter([OK] * free)
+    around = Surroundings(at_rest=lambda: next(answers, BUSY))
+    result = preview_skill(Pick(), replace(PICK, test_mode="ik"), made.context, around)
+    assert (result.outcome.code, result.plan is None) == (
+        (Code.OK, False) if free == 3 else (Code.BUSY, True)
+    )
+
+
+class Leaving(dict[str, Any]):
+    """What the hand holds while a goal puts it down: the names are older than the values."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("gone", *super().__iter__()))
+
+    def keys(self) -> Any:
+        return tuple(self)
+
+
+def test_an_object_that_is_put_down_meanwhile_is_not_held(made: Fakes) -> None:
+    context = replace(seeded(made), held=Leaving())
+    assert preview_skill(Pick(), PICK, context).outcome.ok
 
 
 @dataclass(frozen=True)

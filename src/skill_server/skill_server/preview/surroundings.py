@@ -1,0 +1,26 @@
+"""What a preview asks the server while it runs: the other arms, and whether its own arm is at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from handiwork_core.contracts.planning import OtherArm
+from handiwork_core.model.outcome import OK, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The server around a preview; the default is a robot of one arm that has no goal.
+
+    Attributes:
+        others: Returns the other arms of the robot, which count as obstacles where they are.
+        at_rest: Returns OK while the arm has no goal that may move it; else BUSY with the goal's name.
+    """
+
+    others: Callable[[], tuple[OtherArm, ...]] = tuple
+    at_rest: Callable[[], Outcome] = lambda: OK
+
+
+ALONE = Surroundings()
+"""The surroundings of an arm that no server shares."""
