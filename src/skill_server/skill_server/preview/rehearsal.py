@@ -14,6 +14,7 @@ from handiwork_core.contracts.commands import (
     Command,
     CommandFunction,
     DriveBase,
+    DummyForward,
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
@@ -106,7 +107,7 @@ class Rehearsal(Skill[P]):
         self._skill, self._cell, self._around = skill, cell, around
         self.at_rest: Outcome = OK
         self._commands: tuple[Command, ...] = ()
-        self._motions = dict[int, Trajectory]()
+        self._motions = dict[int, tuple[Trajectory, ...]]()
         self._before: WorldBefore
 
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
@@ -142,15 +143,15 @@ class Rehearsal(Skill[P]):
 
     def is_done(self, params: P, rest: Sequence[Command], context: Context) -> bool:
         """See ``Skill``; notes the motion of the command that was just rehearsed."""
-        for motion in self._cell.take_motions():
-            self._motions[len(self._commands) - len(rest) - 1] = motion
+        if made := self._cell.take_motions():
+            self._motions[len(self._commands) - len(rest) - 1] = made
         self._cell.grasped = _grasped(rest)
         return self._skill.is_done(params, rest, context)
 
     def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
         """Return OK: only the real world can be judged."""
-        took_s = sum(motion.duration_s for motion in self._motions.values())
-        count = len(self._motions)
+        motions = [motion for made in self._motions.values() for motion in made]
+        took_s, count = sum(motion.duration_s for motion in motions), len(motions)
         text = f"previewed {self._skill.name!r}: {count} motions of {took_s:.2f} s; nothing moved"
         return Outcome(Code.OK, text)
 
@@ -161,13 +162,11 @@ class Rehearsal(Skill[P]):
             params: Parameters of the goal.
             context: Context of the rehearsal.
         """
-        fixed = tuple(
-            replace(command, planned=self._motions.get(i), is_fixed=True)
-            for i, command in enumerate(self._commands)
-        )
+        fixed = tuple(_fixed(command, self._motions.get(i, ())) for i, command in enumerate(self._commands))
         motions = tuple(
             PlannedMotion(self._commands[i].stage, motion, _tool_path(motion, context))
-            for i, motion in sorted(self._motions.items())
+            for i, made in sorted(self._motions.items())
+            for motion in made
         )
         return SkillPlan(
             self._skill,
@@ -213,6 +212,14 @@ def _tool_path(motion: Trajectory, context: Context) -> tuple[Pose, ...]:
 def _rehearsable(command: Command) -> Command:
     own = isinstance(command.function, CommandFunction)
     return replace(command, function=PassedOver()) if own else command
+
+
+def _fixed(command: Command, motions: tuple[Trajectory, ...]) -> Command:
+    """Return a command that makes exactly these motions: the one to its pose, then that of its function."""
+    function, way = command.function, list(motions)
+    if isinstance(function, DummyForward):  # it sends a motion in any case, and that is its last
+        function = replace(function, planned=way.pop() if way else None)
+    return replace(command, function=function, planned=way.pop() if way else None, is_fixed=True)
 
 
 def _grasped(rest: Sequence[Command]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.commands import Command, CommandFunction
+from handiwork_core.contracts.commands import Command, CommandFunction, DummyForward
 from handiwork_core.contracts.planning import OtherArm, PlanRequest
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
@@ -176,6 +176,36 @@ class Noting(Skill[SkillParams]):
 
     def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
         return OK
+
+
+class Twice(Skill[SkillParams]):
+    """Goes to a pose and on to joint positions, in one command."""
+
+    name = "twice"
+
+    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        return OK
+
+    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
+        (home,) = (one for one in Home().commands(HomeParams(), context) if one.world_T_ee is not None)
+        assert home.q is not None
+        return (replace(home, function=DummyForward(home.q + 0.2)),)
+
+    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
+        return OK
+
+
+@pytest.mark.parametrize("away_rad", [0.0, 0.1])
+def test_a_command_with_two_motions_keeps_both(made: Fakes, away_rad: float) -> None:
+    made.cell.q = made.cell.q + away_rad
+    plan = preview_skill(Twice(), SkillParams(), made.context).plan
+    assert plan is not None
+    assert len(plan.motions) == (2 if away_rad else 1)
+    asked_before = len(made.planner.plans)
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok, ended.outcome
+    assert len(made.planner.plans) == asked_before
+    assert np.allclose(made.cell.q, plan.motions[-1].trajectory.q[-1])
 
 
 def test_a_function_of_a_package_is_passed_over_and_executed_later(made: Fakes) -> None:
