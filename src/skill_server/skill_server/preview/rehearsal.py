@@ -15,6 +15,7 @@ from handiwork_core.contracts.commands import (
     CommandFunction,
     DriveBase,
     DummyForward,
+    Function,
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
@@ -128,7 +129,7 @@ class Rehearsal(Skill[P]):
             raise StepFailed(self.at_rest)
         self._commands, self._motions = tuple(self._skill.commands(params, context)), {}
         for command in self._commands:
-            if why := UNFORESEEN.get(type(command.function)):
+            if why := _unforeseen(command.function):
                 text = (
                     f"{self._skill.name} cannot be previewed: its stage {command.stage!r} {why}; execute it"
                 )
@@ -196,7 +197,7 @@ def world_before(world: World, params: RunParams, context: Context) -> WorldBefo
 
 @dataclass(frozen=True, slots=True)
 class PassedOver(CommandFunction):
-    """Stands for a function of a package's own, which a rehearsal does not execute."""
+    """Stands for a function of a package's own that only measures or waits; a rehearsal does not execute it."""
 
     acts = False
 
@@ -212,6 +213,14 @@ def _tool_path(motion: Trajectory, context: Context) -> tuple[Pose, ...]:
 def _rehearsable(command: Command) -> Command:
     own = isinstance(command.function, CommandFunction)
     return replace(command, function=PassedOver()) if own else command
+
+
+def _unforeseen(function: Function) -> str:
+    """Return what makes all that comes behind a function unknown before it is done; empty for nothing."""
+    if isinstance(function, CommandFunction) and (function.acts or function.lets_go):
+        effect = "changes the world" if function.acts else "may let go of what is held"
+        return f"calls {type(function).__name__!r}, which {effect}"
+    return UNFORESEEN.get(type(function), "")
 
 
 def _fixed(command: Command, motions: tuple[Trajectory, ...]) -> Command:

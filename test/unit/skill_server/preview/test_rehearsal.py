@@ -157,22 +157,35 @@ def test_an_object_that_is_put_down_meanwhile_is_not_held(made: Fakes) -> None:
 class Note(CommandFunction):
     """Counts how often it was executed."""
 
+    acts = False
     made: ClassVar[list[str]] = []
 
     def execute(self, context: Context, stage: str) -> None:
         self.made.append(stage)
 
 
+@dataclass(frozen=True)
+class Throw(Note):
+    acts = True
+
+
+@dataclass(frozen=True)
+class Release(Note):
+    lets_go = True
+
+
+@dataclass(frozen=True)
 class Noting(Skill[SkillParams]):
     """Calls a function of its own."""
 
+    function: CommandFunction = Note()
     name = "noting"
 
     def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         return OK
 
     def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
-        return (Command("note", Note()), *Home().commands(HomeParams(), context))
+        return (Command("note", self.function), *Home().commands(HomeParams(), context))
 
     def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
         return OK
@@ -208,7 +221,22 @@ def test_a_command_with_two_motions_keeps_both(made: Fakes, away_rad: float) -> 
     assert np.allclose(made.cell.q, plan.motions[-1].trajectory.q[-1])
 
 
-def test_a_function_of_a_package_is_passed_over_and_executed_later(made: Fakes) -> None:
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (Throw(), "its stage 'note' calls 'Throw', which changes the world"),
+        (Release(), "calls 'Release', which may let go"),
+    ],
+)
+def test_a_function_with_effects_cannot_be_previewed(
+    made: Fakes, function: CommandFunction, text: str
+) -> None:
+    result = preview_skill(Noting(function), SkillParams(), made.context)
+    assert (result.outcome.code, result.outcome.stage, result.plan) == (Code.UNSUPPORTED, "note", None)
+    assert text in result.outcome.message
+
+
+def test_a_function_that_only_measures_is_passed_over_and_executed_later(made: Fakes) -> None:
     made.cell.q = made.cell.q + 0.1
     Note.made.clear()
     result = preview_skill(Noting(), SkillParams(), made.context)
