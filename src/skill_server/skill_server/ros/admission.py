@@ -162,8 +162,10 @@ class Gate:
             return action.Result(result=result_to_msg(outcome, ended, ""))
 
         def encode_for(goal: Any, outcome: Outcome, ended: ExecutionResult | None) -> Any:
+            # What the goal names, such as a plan, may be forgotten by the end of its run.
+            name = ended.arm if ended is not None and ended.arm else arm_of(goal)
             try:
-                runs = self.runs[self.robot.arm(arm_of(goal)).name]
+                runs = self.runs[self.robot.arm(name).name]
             except KeyError:
                 return encode(outcome, ended)
             return action.Result(result=runs.result(outcome, ended))
