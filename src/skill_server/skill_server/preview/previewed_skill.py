@@ -16,7 +16,7 @@ from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.motions.arm_motions import held
 from skill_server.params.protocol import RunParams
 from skill_server.params.retry_policy import ONE_ATTEMPT
-from skill_server.state.frame_lookup import forget_frames, frame_used
+from skill_server.state.frame_lookup import forget_frames, frame_used, pose_frame_now
 
 from .rehearsal import world_before
 from .skill_plan import SkillPlan
@@ -66,7 +66,8 @@ class PreviewedSkill(Skill[P]):
         forget_frames(context)
         for name in then.frames:
             frame_used(name, "", context, world)
-        now = world_before(world, params, context)
+        frames = {name: pose_frame_now(name, "", context, world) for name in then.pose_frames}
+        now = world_before(world, params, context, frames)
         found = compared(then, now, context.arm_spec)
         if not found.ok:
             raise StepFailed(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -134,7 +134,7 @@ class Rehearsal(Skill[P]):
                     f"{self._skill.name} cannot be previewed: its stage {command.stage!r} {why}; execute it"
                 )
                 raise StepFailed(Outcome(Code.UNSUPPORTED, text, command.stage))
-        self._before = world_before(self._cell.measured, params, context)
+        self._before = world_before(self._cell.measured, params, context, self._around.pose_frames)
         self._cell.grasped = _grasped(self._commands)
         return tuple(map(_rehearsable, self._commands))
 
@@ -180,19 +180,22 @@ class Rehearsal(Skill[P]):
         )
 
 
-def world_before(world: World, params: RunParams, context: Context) -> WorldBefore:
+def world_before(
+    world: World, params: RunParams, context: Context, pose_frames: Mapping[str, Pose]
+) -> WorldBefore:
     """Return what a plan is made in, or would be executed in.
 
     Args:
         world: Snapshot.
         params: Parameters of the goal.
         context: Context of the run, with what the hand holds, and the frames that the goal names.
+        pose_frames: world_T_frame of each frame in which the goal gives poses.
     """
     held = frozenset(name for name in (held_name(context, world),) if name)
     # A goal may ignore what its motions do not avoid, and still depend on where that lies in the hand.
     unwatched = no_obstacles(params.ignore_substring, context, world) - frozenset(params.targets) - held
     base, frames = context.world.world_T_base(), dict(context.frames_used)
-    return WorldBefore(world, base, held, frames, unwatched)
+    return WorldBefore(world, base, held, frames, unwatched, pose_frames)
 
 
 @dataclass(frozen=True, slots=True)

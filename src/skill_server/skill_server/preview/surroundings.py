@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from handiwork_core.contracts.planning import OtherArm
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Outcome
 
 
@@ -16,10 +17,12 @@ class Surroundings:
     Attributes:
         others: Returns the other arms of the robot, which count as obstacles where they are.
         at_rest: Returns OK while the arm has no goal that may move it; else BUSY with the goal's name.
+        pose_frames: world_T_frame of each frame in which the goal gave poses; the parameters have them in the world.
     """
 
     others: Callable[[], tuple[OtherArm, ...]] = tuple
     at_rest: Callable[[], Outcome] = lambda: OK
+    pose_frames: Mapping[str, Pose] = field(default_factory=dict)
 
 
 ALONE = Surroundings()

@@ -80,9 +80,10 @@ def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
 
 
 def _of_frames(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
-    for name in sorted(then.frames.keys() & now.frames.keys()):
-        if moved := _moved(then.frames[name], now.frames[name]):
-            yield Code.OBJECT_MOVED, f"frame {name!r} {moved}"
+    for before, present in ((then.frames, now.frames), (then.pose_frames, now.pose_frames)):
+        for name in sorted(before.keys() & present.keys()):
+            if moved := _moved(before[name], present[name]):
+                yield Code.OBJECT_MOVED, f"frame {name!r} {moved}"
 
 
 def _watched(world: World, unwatched: frozenset[str]) -> dict[str, Pose]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from handiwork_core.contracts.skill import Skill, Token
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, Report
@@ -38,20 +40,27 @@ class Previews:
     show: Callable[[SkillPlan], None]
     store: PlanStore = field(default_factory=PlanStore)
 
-    def preview(self, skill: Skill[Any], params: Any, arm: str) -> ArmRequest[ExecutionResult]:
+    def preview(
+        self,
+        skill: Skill[Any],
+        params: Any,
+        arm: str,
+        pose_frames: Mapping[str, Pose] = MappingProxyType({}),
+    ) -> ArmRequest[ExecutionResult]:
         """Return the request that previews a skill.
 
         Args:
             skill: The skill.
             params: Its checked parameters.
             arm: Name of the arm.
+            pose_frames: world_T_frame of each frame in which the goal gives poses.
 
         Raises:
             GoalRejected: BUSY: the arm has a goal, so that it would not begin where it is now.
         """
         if not (at_rest := self._at_rest(arm)).ok:
             raise GoalRejected(at_rest)
-        around = Surroundings(at_rest=lambda: self._at_rest(arm))
+        around = Surroundings(at_rest=lambda: self._at_rest(arm), pose_frames=pose_frames)
 
         def body(token: Token, report: Report) -> ExecutionResult:
             result = self.runs[arm].preview(skill, params, token, report, around)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -110,6 +110,21 @@ def test_what_the_hand_holds_is_compared_although_the_goal_ignores_it(made: Fake
     assert "'cube' moved by 12 mm" in ended.outcome.message
 
 
+@pytest.mark.parametrize("by_m", [0.0, 0.03])
+def test_a_frame_in_which_the_goal_gave_poses_must_be_where_it_was(made: Fakes, by_m: float) -> None:
+    table = Pose.of((0.2, 0.0, 0.0))
+    frames = Frames({"table": table})
+    made.context.frames = frames
+    plan = preview_skill(Pick(), PICK, made.context, Surroundings(pose_frames={"table": table})).plan
+    assert plan is not None
+    frames.poses["table"] = Pose.of((by_m, 0.0, 0.0)) @ table
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok is not bool(by_m)
+    if by_m:
+        assert ended.outcome.code is Code.OBJECT_MOVED
+        assert "frame 'table' moved by 30 mm" in ended.outcome.message
+
+
 def test_a_preview_can_be_canceled(made: Fakes) -> None:
     made.cell.before = lambda call: made.context.token.set(Code.CANCELED) if call == "planner.plan" else None
     result = preview_skill(Pick(), PICK, made.context)
@@ -122,6 +137,19 @@ def test_other_arms_are_obstacles(made: Fakes) -> None:
     assert made.planner.plans
     scenes = [request.scene for request in made.planner.plans] + [scene for _, scene in made.planner.rests]
     assert all(scene.others == (other,) for scene in scenes)
+
+
+@dataclass
+class Frames:
+    """Transforms of tf."""
+
+    poses: dict[str, Pose]
+
+    def known(self) -> Collection[str]:
+        return self.poses.keys()
+
+    def lookup(self, target: str, source: str, field: str) -> Pose:
+        return self.poses[source]
 
 
 BUSY = Outcome(Code.BUSY, "arm is busy with 'pick'")
