@@ -25,6 +25,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.execution.stage_log import StageReport
 from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
 from skill_server.state.held_object import held_name
@@ -39,13 +40,19 @@ UNFORESEEN = {
     DriveBase: "drives the base",
 }
 """Functions behind which nothing can be planned before they are done."""
+CHOICE = "select"
+"""The stage in which each attempt chooses its commands."""
 TOOL_POSES = 20
 """The number of poses of the EE along a motion."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewResult(ExecutionResult):
-    """How a preview ended; its stages have the durations that are foreseen. ``plan``: None after a failure."""
+    """How a preview ended; its stages have the durations that are foreseen. ``plan``: None after a failure.
+
+    With a plan, the stages are those of the attempt that made it, and ``duration_s`` is theirs; ``planning_time_s`` has
+    all attempts.
+    """
 
     plan: SkillPlan | None = None
 
@@ -86,7 +93,10 @@ def preview_skill(
     ended = run_skill(rehearsal, params, rehearsed)
     if not rehearsal.at_rest.ok:  # the answer to a later attempt has the code of the one before
         ended = replace(ended, outcome=rehearsal.at_rest)
-    plan = rehearsal.plan(params, rehearsed) if ended.outcome.ok else None
+    plan = None
+    if ended.outcome.ok:
+        plan, stages = rehearsal.plan(params, rehearsed), _last_attempt(ended.stages)
+        ended = replace(ended, stages=stages, duration_s=sum(stage.duration_s for stage in stages))
     return PreviewResult(**{one.name: getattr(ended, one.name) for one in fields(ended)}, plan=plan)
 
 
@@ -206,6 +216,12 @@ class PassedOver(CommandFunction):
 
     def execute(self, context: Context, stage: str) -> None:
         """Do nothing."""
+
+
+def _last_attempt(stages: tuple[StageReport, ...]) -> tuple[StageReport, ...]:
+    """Return the stages from the last choice on, with which an attempt begins."""
+    first = max((i for i, stage in enumerate(stages) if stage.stage == CHOICE), default=0)
+    return stages[first:]
 
 
 def _tool_path(motion: Trajectory, context: Context) -> tuple[Pose, ...]:

@@ -48,11 +48,12 @@ class RehearsedCell:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.held, self.grasped = dict[str, Attachment](), ""
+        self._now_s = context.clock.now_s()
         self.begin()
 
     def begin(self) -> None:
-        """Begin again, in the world as it is measured now."""
-        self._now_s, self._base = self._context.clock.now_s(), self._context.world.world_T_base()
+        """Begin again, in the world as it is measured now; the time of the rehearsal goes on."""
+        self._base = self._context.world.world_T_base()
         self.measured = self._world = self._context.world.snapshot()
         self._motions, self._moved = list[Trajectory](), set[str]()
         robot, arm = self._context.robot, self._context.arm_spec

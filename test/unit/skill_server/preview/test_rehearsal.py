@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,6 +87,28 @@ def test_the_next_candidate_is_tried_from_the_measured_arm(made: Fakes) -> None:
     assert [motion.stage for motion in result.plan.motions] == ["approach", "descend", "lift"]
     assert np.array_equal(result.plan.motions[0].trajectory.q[0], made.cell.q)
     assert not made.context.refused
+
+
+def test_the_stages_are_those_of_the_attempt_that_made_the_plan(made: Fakes) -> None:
+    plan, calls = made.planner.plan, count()
+
+    def second(request: PlanRequest, **named: Any) -> Any:
+        return REFUSED if next(calls) == 1 else plan(request, **named)
+
+    made.planner.plan = second  # type: ignore[method-assign]
+    result = preview_skill(Pick(), PICK, made.context)
+    assert result.plan is not None
+    assert [stage.stage for stage in result.stages] == [
+        "select",
+        "open",
+        "approach",
+        "descend",
+        "grasp",
+        "lift",
+    ]
+    assert all(stage.duration_s >= 0.0 for stage in result.stages)
+    motions = sum(motion.trajectory.duration_s for motion in result.plan.motions)
+    assert motions <= result.duration_s < motions + 3.0
 
 
 def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> None:
