@@ -146,6 +146,7 @@ class Rehearsal(Skill[P]):
                 raise StepFailed(Outcome(Code.UNSUPPORTED, text, command.stage))
         self._before = world_before(self._cell.measured, params, context, self._around.pose_frames)
         self._cell.grasped = _grasped(self._commands)
+        self._cell.stand_still()  # not before: the choice of the commands depends on what moves
         return tuple(map(_rehearsable, self._commands))
 
     def is_subtask_done(self, params: P, command: Command, world: World, context: Context) -> Outcome:

@@ -63,6 +63,14 @@ class RehearsedCell:
             if item is not None and not is_lost(self.measured, robot, arm, name):
                 self.held[name] = item
 
+    def stand_still(self) -> None:
+        """Have all objects at rest from now on: a rehearsal foresees no motion of theirs, and waits for none."""
+        resting = {
+            name: replace(state, world_v_object=ZERO, world_w_object=ZERO)
+            for name, state in self._world.states.items()
+        }
+        self._world = replace(self._world, states=resting)
+
     def take_motions(self) -> tuple[Trajectory, ...]:
         """Return the motions since the last call, in order."""
         made, self._motions = tuple(self._motions), []

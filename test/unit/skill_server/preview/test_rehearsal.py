@@ -111,6 +111,24 @@ def test_the_stages_are_those_of_the_attempt_that_made_the_plan(made: Fakes) -> 
     assert motions <= result.duration_s < motions + 3.0
 
 
+def test_a_moving_bystander_is_not_waited_for(made: Fakes) -> None:
+    still = preview_skill(Pick(), PICK, seeded(made))
+    source = made.context.world
+    snapshot = source.snapshot
+
+    def drifting() -> World:
+        world = snapshot()
+        ball = replace(world.states["cube"], world_T_object=Pose.of((1.0, 1.0, 0.5)))
+        ball = replace(ball, world_v_object=np.array([0.0, 0.2, 0.0]))
+        objects = {**world.objects, "ball": box("ball", (0.05, 0.05, 0.05))}
+        return replace(world, objects=objects, states={**world.states, "ball": ball})
+
+    source.snapshot = drifting  # type: ignore[method-assign]
+    moving = preview_skill(Pick(), PICK, seeded(made))
+    assert moving.plan is not None
+    assert moving.duration_s == pytest.approx(still.duration_s)
+
+
 def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> None:
     plan = made.planner.plan
 
