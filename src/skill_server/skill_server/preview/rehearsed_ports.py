@@ -24,6 +24,7 @@ from handiwork_core.model.outcome import OK, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Contact, JointState, World
+from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.motions.arm_motions import hand
 from skill_server.state.gripper_state import finger_bodies, is_lost, width_m
 from skill_server.state.scene_query import gripper_joints, objects_inside, width_across
@@ -199,9 +200,13 @@ class RehearsedPlanner:
             request: Request from where the rehearsal is.
             should_stop: True ends the request.
         """
-        return self.planner.plan(
-            replace(request, scene=self._foreseen(request.scene)), should_stop=should_stop
-        )
+        budget_s = request.budget_s
+        if (
+            self.around.shares_planner()
+        ):  # the motions of a running arm are planned one after the other with these
+            budget_s = min(budget_s, SHARED_BUDGET_S)
+        foreseen = replace(request, scene=self._foreseen(request.scene), budget_s=budget_s)
+        return self.planner.plan(foreseen, should_stop=should_stop)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Planner.check_candidates``.

@@ -17,11 +17,13 @@ class Surroundings:
     Attributes:
         others: Returns the other arms of the robot, which count as obstacles where they are.
         at_rest: Returns OK while the arm has no goal that may move it; else BUSY with the goal's name.
+        shares_planner: Returns True while an arm has a goal, which needs the planner as well.
         pose_frames: world_T_frame of each frame in which the goal gave poses; the parameters have them in the world.
     """
 
     others: Callable[[], tuple[OtherArm, ...]] = tuple
     at_rest: Callable[[], Outcome] = lambda: OK
+    shares_planner: Callable[[], bool] = lambda: False
     pose_frames: Mapping[str, Pose] = field(default_factory=dict)
 
 

@@ -60,7 +60,11 @@ class Previews:
         """
         if not (at_rest := self._at_rest(arm)).ok:
             raise GoalRejected(at_rest)
-        around = Surroundings(at_rest=lambda: self._at_rest(arm), pose_frames=pose_frames)
+        around = Surroundings(
+            at_rest=lambda: self._at_rest(arm),
+            shares_planner=lambda: any(lease.is_busy for lease in self.leases.values()),
+            pose_frames=pose_frames,
+        )
 
         def body(token: Token, report: Report) -> ExecutionResult:
             result = self.runs[arm].preview(skill, params, token, report, around)

@@ -19,6 +19,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
+from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.execution.run import run_skill
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import preview_skill
@@ -178,6 +179,14 @@ def test_other_arms_are_obstacles(made: Fakes) -> None:
     assert made.planner.plans
     scenes = [request.scene for request in made.planner.plans] + [scene for _, scene in made.planner.rests]
     assert all(scene.others == (other,) for scene in scenes)
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_preview_leaves_the_planner_to_an_arm_that_works(made: Fakes, shares: bool) -> None:
+    params = replace(PICK, allowed_planning_time=4.0)
+    result = preview_skill(Pick(), params, made.context, Surroundings(shares_planner=lambda: shares))
+    assert result.plan is not None
+    assert {request.budget_s for request in made.planner.plans} == {SHARED_BUDGET_S if shares else 4.0}
 
 
 @dataclass
