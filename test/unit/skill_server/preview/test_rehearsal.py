@@ -167,6 +167,26 @@ def test_a_frame_in_which_the_goal_gave_poses_must_be_where_it_was(made: Fakes, 
         assert "frame 'table' moved by 30 mm" in ended.outcome.message
 
 
+def test_an_execution_begins_in_the_world_of_its_goal(made: Fakes) -> None:
+    plan = preview_skill(Pick(), PICK, seeded(made)).plan
+    assert plan is not None
+    source, calls = made.context.world, count()
+    snapshot = source.snapshot
+
+    def late() -> World:
+        """Return the world before the object was put back, as long as the newest message is on its way."""
+        world = snapshot()
+        if next(calls) > 2:
+            return world
+        cube = world.states["cube"]
+        moved = replace(cube, world_T_object=Pose.of((0.012, 0.0, 0.0)) @ cube.world_T_object)
+        return replace(world, stamp_s=world.stamp_s - 0.05, states={**world.states, "cube": moved})
+
+    source.snapshot = late  # type: ignore[method-assign]
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok, ended.outcome
+
+
 def test_a_preview_can_be_canceled(made: Fakes) -> None:
     made.cell.before = lambda call: made.context.token.set(Code.CANCELED) if call == "planner.plan" else None
     result = preview_skill(Pick(), PICK, made.context)
