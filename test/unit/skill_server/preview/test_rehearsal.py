@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.commands import Command, CommandFunction, DummyForward
 from handiwork_core.contracts.planning import OtherArm, PlanRequest
-from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
-from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
 from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.execution.run import run_skill
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import preview_skill
 from skill_server.preview.surroundings import Surroundings
-from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 
@@ -249,97 +245,3 @@ class Leaving(dict[str, Any]):
 def test_an_object_that_is_put_down_meanwhile_is_not_held(made: Fakes) -> None:
     context = replace(seeded(made), held=Leaving())
     assert preview_skill(Pick(), PICK, context).outcome.ok
-
-
-@dataclass(frozen=True)
-class Note(CommandFunction):
-    """Counts how often it was executed."""
-
-    acts = False
-    made: ClassVar[list[str]] = []
-
-    def execute(self, context: Context, stage: str) -> None:
-        self.made.append(stage)
-
-
-@dataclass(frozen=True)
-class Throw(Note):
-    acts = True
-
-
-@dataclass(frozen=True)
-class Release(Note):
-    lets_go = True
-
-
-@dataclass(frozen=True)
-class Noting(Skill[SkillParams]):
-    """Calls a function of its own."""
-
-    function: CommandFunction = Note()
-    name = "noting"
-
-    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        return OK
-
-    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
-        return (Command("note", self.function), *Home().commands(HomeParams(), context))
-
-    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
-        return OK
-
-
-class Twice(Skill[SkillParams]):
-    """Goes to a pose and on to joint positions, in one command."""
-
-    name = "twice"
-
-    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        return OK
-
-    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
-        (home,) = (one for one in Home().commands(HomeParams(), context) if one.world_T_ee is not None)
-        assert home.q is not None
-        return (replace(home, function=DummyForward(home.q + 0.2)),)
-
-    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
-        return OK
-
-
-@pytest.mark.parametrize("away_rad", [0.0, 0.1])
-def test_a_command_with_two_motions_keeps_both(made: Fakes, away_rad: float) -> None:
-    made.cell.q = made.cell.q + away_rad
-    plan = preview_skill(Twice(), SkillParams(), made.context).plan
-    assert plan is not None
-    assert len(plan.motions) == (2 if away_rad else 1)
-    asked_before = len(made.planner.plans)
-    ended = execute_plan(plan, made.context)
-    assert ended.outcome.ok, ended.outcome
-    assert len(made.planner.plans) == asked_before
-    assert np.allclose(made.cell.q, plan.motions[-1].trajectory.q[-1])
-
-
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (Throw(), "its stage 'note' calls 'Throw', which changes the world"),
-        (Release(), "calls 'Release', which may let go"),
-    ],
-)
-def test_a_function_with_effects_cannot_be_previewed(
-    made: Fakes, function: CommandFunction, text: str
-) -> None:
-    result = preview_skill(Noting(function), SkillParams(), made.context)
-    assert (result.outcome.code, result.outcome.stage, result.plan) == (Code.UNSUPPORTED, "note", None)
-    assert text in result.outcome.message
-
-
-def test_a_function_that_only_measures_is_passed_over_and_executed_later(made: Fakes) -> None:
-    made.cell.q = made.cell.q + 0.1
-    Note.made.clear()
-    result = preview_skill(Noting(), SkillParams(), made.context)
-    assert (result.outcome.ok, Note.made) == (True, [])
-    assert result.plan is not None
-    assert result.plan.motions
-    assert execute_plan(result.plan, made.context).outcome.ok
-    assert Note.made == ["note"]
