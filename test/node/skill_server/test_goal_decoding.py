@@ -18,7 +18,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.ports.frames import UnknownFrame
-from skill_server.ros.goal_decoding import decode_goal
+from skill_server.ros.goal_decoding import decode_goal, noting
 from skill_server.skills.pick_place.pick import PickParams
 from skill_server.skills.pick_place.place import PlaceParams
 
@@ -69,6 +69,14 @@ def test_place_takes_its_arrays_as_tuples():
 def test_poses_are_brought_into_the_world():
     params = decode_goal(PickParams, Pick.Goal(object="cube", grasp_poses=[stamped("table", 0.5)]), frames)
     assert params.grasp_poses[0].translation_m.tolist() == [1.5, 2.0, 3.0]
+
+
+def test_the_frames_of_poses_are_noted():
+    found: dict[str, Pose] = {}
+    poses = [stamped("/table"), stamped("world")]
+    decode_goal(PickParams, Pick.Goal(grasp_poses=poses), noting(frames, found))
+    assert set(found) == {"table", "world"}
+    assert found["table"] is SHIFT
 
 
 def test_a_leading_slash_is_no_other_frame():

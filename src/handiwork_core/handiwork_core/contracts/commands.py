@@ -71,9 +71,15 @@ class DetachObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DummyForward:
-    """Go to joint positions ``q`` (dof,), rad, without a planner; the motion is validated before it is sent."""
+    """Go to joint positions ``q`` without a planner; the motion is validated before it is sent.
+
+    Attributes:
+        q: Joint positions, (dof,), rad or m.
+        planned: The only motion that may be sent for a command with ``is_fixed``; other commands do not read it.
+    """
 
     q: Array
+    planned: Trajectory | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +192,8 @@ class Command:
         planned: A motion to ``q`` found when the candidate was chosen; it is used if the arm is still at its start,
             and validated like any other.
         path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
-        is_fixed: True: no motion but ``planned`` is made for this command; without one the arm is there already.
+        is_fixed: True: no motion but ``planned``, and that of ``DummyForward``, is made for this command; without one
+            the arm is there already.
     """
 
     stage: str

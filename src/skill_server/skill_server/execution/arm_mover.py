@@ -77,7 +77,7 @@ class ArmMover:
 
         def plan(q: Array) -> Trajectory:
             if command.is_fixed:
-                return self._with_tolerances(_fixed(command, q))
+                return self._with_tolerances(_fixed(command.planned, command.stage, q))
             planned = ready.pop() if ready else None
             if planned and _starts_at(planned, q):
                 return self._with_tolerances(planned)
@@ -115,7 +115,7 @@ class ArmMover:
 
         def plan(q: Array) -> Trajectory:
             if command.is_fixed:
-                return _fixed(command, q)
+                return _fixed(function.planned, command.stage, q)
             return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
 
         self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
@@ -167,14 +167,13 @@ class ArmMover:
             pause(self._context, POLL_S)
 
 
-def _fixed(command: Command, q: Array) -> Trajectory:
+def _fixed(planned: Trajectory | None, stage: str, q: Array) -> Trajectory:
     """Return the motion that a command is fixed to, which is never replaced by another one."""
-    planned = command.planned
     if planned is not None and _starts_at(planned, q):
         return planned
     away = "was not needed" if planned is None else f"begins {np.abs(planned.q[0] - q).max():.4f} rad from it"
-    text = f"the arm is not where the preview had it: its motion for {command.stage!r} {away}; preview again"
-    raise PlanRefused(Outcome(Code.PLAN_FAILED, text, command.stage))
+    text = f"the arm is not where the preview had it: its motion for {stage!r} {away}; preview again"
+    raise PlanRefused(Outcome(Code.PLAN_FAILED, text, stage))
 
 
 def _starts_at(planned: Trajectory, q: Array) -> bool:

@@ -25,7 +25,7 @@ P = TypeVar("P", bound=RunParams)
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """How a run ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
+    """How a run of ``arm`` ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
 
     outcome: Outcome
     stages: tuple[StageReport, ...]
@@ -33,6 +33,7 @@ class ExecutionResult:
     planning_time_s: float
     world_version: int
     seed: int
+    arm: str = ""
 
 
 def run_skill(
@@ -67,9 +68,8 @@ def run_skill(
         outcome = replace(outcome, stage=outcome.stage or log.stage)
         outcome = _rest(context, outcome)
     duration_s = _close(log, context, outcome, started_s)
-    return ExecutionResult(
-        outcome, log.reports, duration_s, context.planning_time_s, run.world_version, context.seed
-    )
+    spent_s, arm = context.planning_time_s, context.arm_spec.name
+    return ExecutionResult(outcome, log.reports, duration_s, spent_s, run.world_version, context.seed, arm)
 
 
 def _stopped(token: Token, stage: str) -> Outcome:

@@ -45,6 +45,7 @@ class PlanStore:
         """
         kept = replace(plan, plan_id=f"{plan.skill.name}-{uuid.uuid4().hex[:8]}", kept_for_s=KEPT_FOR_S)
         with self._lock:
+            self._drop_expired()
             self._plans[kept.plan_id] = self._steady(), kept
             while len(self._plans) > PLANS_KEPT:
                 del self._plans[next(iter(self._plans))]
@@ -61,6 +62,7 @@ class PlanStore:
         """
         with self._lock:
             made_s, plan = self._plans.get(plan_id, (0.0, None))
+            self._drop_expired()
         if plan is None:
             rule = f"the newest {PLANS_KEPT} plans are kept for {KEPT_FOR_S:g} s"
             text = f"plan {plan_id[:80]!r} is not known: {rule}, until the server ends; preview again"
@@ -72,3 +74,8 @@ class PlanStore:
             )
             raise NoSuchPlan(Outcome(Code.BAD_GOAL, text, "check", "plan_id"))
         return plan
+
+    def _drop_expired(self) -> None:
+        """Free the memory of the plans whose time is over; a plan has a world and all its motions."""
+        now_s = self._steady()
+        self._plans = {key: entry for key, entry in self._plans.items() if now_s - entry[0] <= KEPT_FOR_S}

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.skill import Context, Skill, StepFailed, Stopped
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.execution.measurement import world_since
+from skill_server.execution.measurement import fresh_world, world_since
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.motions.arm_motions import held
 from skill_server.params.protocol import RunParams
 from skill_server.params.retry_policy import ONE_ATTEMPT
-from skill_server.state.frame_lookup import forget_frames, frame_used
+from skill_server.state.frame_lookup import forget_frames, frame_used, pose_frame_now
 
 from .rehearsal import world_before
 from .skill_plan import SkillPlan
@@ -37,6 +38,10 @@ def execute_plan(plan: SkillPlan, context: Context) -> ExecutionResult:
     """
     # An arm that had to brake is not led on by a motion that nobody has seen.
     context.supervision = replace(context.supervision, replans=0)
+    # A change right before the goal may still be on its way. The run takes its targets to be where they are when it
+    # begins, so the wait comes first; what ends the wait ends the run as well.
+    with suppress(StepFailed, Stopped):
+        world_since(context, context.clock.now_s())
     return run_skill(PreviewedSkill(plan), plan.params, context, ONE_ATTEMPT)
 
 
@@ -61,12 +66,12 @@ class PreviewedSkill(Skill[P]):
         Raises:
             StepFailed: The world is not the one that the plan was made in; names each difference.
         """
-        # A change right before the goal may still be on its way.
-        world, then = world_since(context, context.clock.now_s()), self.plan.before
+        world, then = fresh_world(context), self.plan.before
         forget_frames(context)
         for name in then.frames:
             frame_used(name, "", context, world)
-        now = world_before(world, params, context)
+        frames = {name: pose_frame_now(name, "", context, world) for name in then.pose_frames}
+        now = world_before(world, params, context, frames)
         found = compared(then, now, context.arm_spec)
         if not found.ok:
             raise StepFailed(found)

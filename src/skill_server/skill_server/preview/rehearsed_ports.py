@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
     CandidatesResult,
-    OtherArm,
     PathRest,
     PlanRequest,
     PlanResult,
@@ -26,9 +24,12 @@ from handiwork_core.model.outcome import OK, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Contact, JointState, World
+from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.motions.arm_motions import hand
 from skill_server.state.gripper_state import finger_bodies, is_lost, width_m
 from skill_server.state.scene_query import gripper_joints, objects_inside, width_across
+
+from .surroundings import Surroundings
 
 ZERO = np.zeros(3)
 
@@ -46,20 +47,30 @@ class RehearsedCell:
     """
 
     def __init__(self, context: Context) -> None:
-        self._context, self._held_before = context, dict(context.held)
+        self._context = context
         self.held, self.grasped = dict[str, Attachment](), ""
+        self._now_s = context.clock.now_s()
         self.begin()
 
     def begin(self) -> None:
-        """Begin again, in the world as it is measured now."""
-        self._now_s, self._base = self._context.clock.now_s(), self._context.world.world_T_base()
+        """Begin again, in the world as it is measured now; the time of the rehearsal goes on."""
+        self._base = self._context.world.world_T_base()
         self.measured = self._world = self._context.world.snapshot()
         self._motions, self._moved = list[Trajectory](), set[str]()
         robot, arm = self._context.robot, self._context.arm_spec
         self.held.clear()
-        for name, item in self._held_before.items():
-            if not is_lost(self.measured, robot, arm, name):
+        for name in tuple(self._context.held):
+            item = self._context.held.get(name)  # None: a goal has put it down since
+            if item is not None and not is_lost(self.measured, robot, arm, name):
                 self.held[name] = item
+
+    def stand_still(self) -> None:
+        """Have all objects at rest from now on: a rehearsal foresees no motion of theirs, and waits for none."""
+        resting = {
+            name: replace(state, world_v_object=ZERO, world_w_object=ZERO)
+            for name, state in self._world.states.items()
+        }
+        self._world = replace(self._world, states=resting)
 
     def take_motions(self) -> tuple[Trajectory, ...]:
         """Return the motions since the last call, in order."""
@@ -166,11 +177,6 @@ def _opening_m(world: World, context: Context) -> float:
     return measured_m if np.isfinite(measured_m) else gripper.max_width_m
 
 
-def no_others() -> tuple[OtherArm, ...]:
-    """Return the other arms of a robot that has one arm."""
-    return ()
-
-
 @dataclass(frozen=True)
 class RehearsedPlanner:
     """Asks ``planner`` about motions that begin where a rehearsal is.
@@ -180,12 +186,12 @@ class RehearsedPlanner:
     Attributes:
         planner: Planner port.
         cell: The rehearsal.
-        others: Returns the other arms, which count as obstacles where they are.
+        around: The server around the preview, with the other arms.
     """
 
     planner: Planner
     cell: RehearsedCell
-    others: Callable[[], tuple[OtherArm, ...]]
+    around: Surroundings
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         """See ``Planner.plan``.
@@ -194,9 +200,13 @@ class RehearsedPlanner:
             request: Request from where the rehearsal is.
             should_stop: True ends the request.
         """
-        return self.planner.plan(
-            replace(request, scene=self._foreseen(request.scene)), should_stop=should_stop
-        )
+        budget_s = request.budget_s
+        if (
+            self.around.shares_planner()
+        ):  # the motions of a running arm are planned one after the other with these
+            budget_s = min(budget_s, SHARED_BUDGET_S)
+        foreseen = replace(request, scene=self._foreseen(request.scene), budget_s=budget_s)
+        return self.planner.plan(foreseen, should_stop=should_stop)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Planner.check_candidates``.
@@ -239,4 +249,4 @@ class RehearsedPlanner:
     def _foreseen(self, scene: SceneQuery) -> SceneQuery:
         gone = self.cell.let_go()
         allowed = frozenset(pair for pair in scene.allowed if not gone & set(pair))
-        return replace(scene, ignored=scene.ignored | gone, allowed=allowed, others=self.others())
+        return replace(scene, ignored=scene.ignored | gone, allowed=allowed, others=self.around.others())

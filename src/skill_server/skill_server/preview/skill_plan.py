@@ -44,6 +44,7 @@ class WorldBefore:
         held: Names of the objects in the hand.
         frames: world_T_frame of each frame that the goal names.
         unwatched: Names of the objects that may be anywhere, because the goal ignores them.
+        pose_frames: world_T_frame of each frame in which the goal gives poses, when the goal came.
     """
 
     world: World
@@ -51,6 +52,7 @@ class WorldBefore:
     held: frozenset[str] = frozenset()
     frames: Mapping[str, Pose] = field(default_factory=dict)
     unwatched: frozenset[str] = frozenset()
+    pose_frames: Mapping[str, Pose] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

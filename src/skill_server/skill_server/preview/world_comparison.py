@@ -58,11 +58,9 @@ def _of_robot(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Iterator[Dif
         yield Code.NOT_IN_PLACE, f"the base of {arm.name!r} {moved}"
     if arm.gripper is not None:
         before_m, now_m = width_m(then.world, arm.gripper), width_m(now.world, arm.gripper)
-        if abs(now_m - before_m) > SAME_OPENING_M:
-            text = (
-                f"the opening of {arm.gripper.name!r} went from {before_m * 1e3:.0f} to {now_m * 1e3:.0f} mm"
-            )
-            yield Code.NOT_IN_PLACE, text
+        unknown = np.isnan([before_m, now_m])
+        if not unknown.all() and not abs(now_m - before_m) <= SAME_OPENING_M:  # nan is within no distance
+            yield Code.NOT_IN_PLACE, f"the opening of {arm.gripper.name!r} {_went(before_m, now_m)}"
 
 
 def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
@@ -77,14 +75,15 @@ def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
             yield Code.OBJECT_MOVED, f"{name!r} {moved}"
         if not _same_body(then.world.objects[name], now.world.objects[name]):
             yield Code.OBJECT_MOVED, f"{name!r} changed its shape"
-    if _planners(then.world) != _planners(now.world):
+    if _planners(then.world) != _planners(now.world) or not _same_obstacles(then.world, now.world):
         yield Code.OBJECT_MOVED, "the planner's own obstacles changed"
 
 
 def _of_frames(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
-    for name in sorted(then.frames.keys() & now.frames.keys()):
-        if moved := _moved(then.frames[name], now.frames[name]):
-            yield Code.OBJECT_MOVED, f"frame {name!r} {moved}"
+    for before, present in ((then.frames, now.frames), (then.pose_frames, now.pose_frames)):
+        for name in sorted(before.keys() & present.keys()):
+            if moved := _moved(before[name], present[name]):
+                yield Code.OBJECT_MOVED, f"frame {name!r} {moved}"
 
 
 def _watched(world: World, unwatched: frozenset[str]) -> dict[str, Pose]:
@@ -97,6 +96,19 @@ def _moved(before: Pose, now: Pose) -> str:
     if gap_m > SAME_OBJECT_M:
         return f"moved by {gap_m * 1e3:.0f} mm"
     return f"turned by {np.degrees(turn_rad):.1f} deg" if turn_rad > SAME_OBJECT_RAD else ""
+
+
+def _went(before_m: float, now_m: float) -> str:
+    if np.isnan(now_m):
+        return "is not measured any more"
+    came = "was not measured; it is" if np.isnan(before_m) else f"went from {before_m * 1e3:.0f} to"
+    return f"{came} {now_m * 1e3:.0f} mm"
+
+
+def _same_obstacles(a: World, b: World) -> bool:
+    """Compare the bodies of the planner's obstacles by name; a planner that began again counts from 1 again."""
+    shared = a.planner_objects.keys() & b.planner_objects.keys()
+    return all(_same_body(a.planner_objects[name], b.planner_objects[name]) for name in shared)
 
 
 def _same_body(a: WorldObject, b: WorldObject) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -17,7 +19,7 @@ from skill_server.execution.run import ExecutionResult
 from skill_server.params.located_files import judged_with_files
 
 from .arm_runner import ArmRunner
-from .goal_decoding import decode_arm, decode_goal, frames_of
+from .goal_decoding import decode_arm, decode_goal, frames_of, noting
 from .previews import Previews
 from .result_encoding import feedback_to_msg, result_to_msg
 
@@ -84,7 +86,14 @@ class Gate:
         return self._judged(skill, params, arm, world)[1]
 
     def body(
-        self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World, *, plan_only: bool = False
+        self,
+        skill: Skill[Any],
+        params: Any,
+        arm: ArmSpec,
+        world: World,
+        *,
+        plan_only: bool = False,
+        pose_frames: Mapping[str, Pose] = MappingProxyType({}),
     ) -> Body:
         """Make the request that runs the skill.
 
@@ -94,6 +103,7 @@ class Gate:
             arm: Arm of the goal.
             world: Newest world.
             plan_only: True: the request only plans.
+            pose_frames: world_T_frame of each frame in which the goal gives poses.
 
         Returns:
             The request for the arm.
@@ -105,7 +115,7 @@ class Gate:
         if not verdict.ok:
             raise GoalRejected(verdict.in_one())
         if plan_only:
-            return self.previews.preview(skill, located, arm.name)
+            return self.previews.preview(skill, located, arm.name, pose_frames)
         runs = self.runs[arm.name]
         return ArmRequest((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
 
@@ -128,12 +138,14 @@ class Gate:
         def admit(goal: Any) -> Body:
             world = self.world()
             arm = decode_arm(self.robot, goal.arm)
-            frames = frames_of(self.robot, world, self.source.frames)
+            used = dict[str, Pose]()
+            frames = noting(frames_of(self.robot, world, self.source.frames), used)
             params = decode_goal(
                 skill.params_type, goal, frames, lambda made: self.verdict(skill, made, arm, world)
             )
             # An action of a package's own may lack the field.
-            return self.body(skill, params, arm, world, plan_only=getattr(goal, "plan_only", False))
+            plan_only = getattr(goal, "plan_only", False)
+            return self.body(skill, params, arm, world, plan_only=plan_only, pose_frames=used)
 
         return self.binding(skill.name, action, admit)
 
@@ -162,8 +174,10 @@ class Gate:
             return action.Result(result=result_to_msg(outcome, ended, ""))
 
         def encode_for(goal: Any, outcome: Outcome, ended: ExecutionResult | None) -> Any:
+            # What the goal names, such as a plan, may be forgotten by the end of its run.
+            name = ended.arm if ended is not None and ended.arm else arm_of(goal)
             try:
-                runs = self.runs[self.robot.arm(arm_of(goal)).name]
+                runs = self.runs[self.robot.arm(name).name]
             except KeyError:
                 return encode(outcome, ended)
             return action.Result(result=runs.result(outcome, ended))

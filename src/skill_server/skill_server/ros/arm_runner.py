@@ -39,8 +39,8 @@ from skill_server.coordination.fence import (
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import PreviewResult, preview_skill
-from skill_server.preview.rehearsed_ports import no_others
 from skill_server.preview.skill_plan import SkillPlan
+from skill_server.preview.surroundings import ALONE, Surroundings
 from skill_server.state import gripper_state
 
 from .result_encoding import result_to_msg, stopped_to_msg
@@ -99,7 +99,9 @@ class ArmRunner:
         made = partial(self._context, robot or self.robot, params.seed, token)
         return self._coordinated(made, report, lambda context: run_skill(skill, params, context))
 
-    def preview(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> PreviewResult:
+    def preview(
+        self, skill: Skill[Any], params: Any, token: Token, report: Report, around: Surroundings = ALONE
+    ) -> PreviewResult:
         """Plan a skill to its end; nothing moves, and no other arm is kept from moving.
 
         Args:
@@ -107,9 +109,12 @@ class ArmRunner:
             params: Parameters of the skill.
             token: Ends the preview when it is set.
             report: Takes the progress.
+            around: The server around the preview; the other arms are added to it.
         """
         way, context = self.right_of_way, self._context(self.robot, params.seed, token, report)
-        return preview_skill(skill, params, context, no_others if way is None else lambda: way.others()[1])
+        if way is not None:
+            around = replace(around, others=lambda: way.others()[1])
+        return preview_skill(skill, params, context, around)
 
     def execute(self, plan: SkillPlan, token: Token, report: Report) -> ExecutionResult:
         """Execute a plan of this arm as it was previewed, on the arm's worker thread.

@@ -107,6 +107,24 @@ def frames_of(robot: Robot, world: World, tf: FrameBuffer) -> WorldTFrame:
     return KnownFrames(robot, world, lambda field: tf.lookup("world", root, field), tf).pose
 
 
+def noting(world_T_frame: WorldTFrame, found: dict[str, Pose]) -> WorldTFrame:
+    """Return a lookup that notes what it returns, because the parameters have no frames any more.
+
+    Args:
+        world_T_frame: Looks up frames.
+        found: Takes world_T_frame of each frame by its name.
+
+    Returns:
+        The lookup.
+    """
+
+    def looked_up(name: str, field: str) -> Pose:
+        found[name] = world_T_frame(name, field)
+        return found[name]
+
+    return looked_up
+
+
 def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
     """Return the value, or None after adding a fault."""
     if isinstance(value, str) and len(value) > GOAL_TEXT:

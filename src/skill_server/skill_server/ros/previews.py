@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from handiwork_core.contracts.skill import Skill, Token
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, Report
 from skill_server.execution.run import ExecutionResult
 from skill_server.preview.plan_store import NoSuchPlan, PlanStore
 from skill_server.preview.rehearsal import PreviewResult
 from skill_server.preview.skill_plan import SkillPlan
+from skill_server.preview.surroundings import Surroundings
 
 from .arm_runner import ArmRunner
 
@@ -37,24 +40,34 @@ class Previews:
     show: Callable[[SkillPlan], None]
     store: PlanStore = field(default_factory=PlanStore)
 
-    def preview(self, skill: Skill[Any], params: Any, arm: str) -> ArmRequest[ExecutionResult]:
+    def preview(
+        self,
+        skill: Skill[Any],
+        params: Any,
+        arm: str,
+        pose_frames: Mapping[str, Pose] = MappingProxyType({}),
+    ) -> ArmRequest[ExecutionResult]:
         """Return the request that previews a skill.
 
         Args:
             skill: The skill.
             params: Its checked parameters.
             arm: Name of the arm.
+            pose_frames: world_T_frame of each frame in which the goal gives poses.
 
         Raises:
             GoalRejected: BUSY: the arm has a goal, so that it would not begin where it is now.
         """
-        if self.leases[arm].is_busy:
-            busy = f"{arm} is busy with {self.leases[arm].holder or 'another goal'!r}"
-            text = f"{busy}; a preview begins where the arm is at rest: send it after that goal"
-            raise GoalRejected(Outcome(Code.BUSY, text))
+        if not (at_rest := self._at_rest(arm)).ok:
+            raise GoalRejected(at_rest)
+        around = Surroundings(
+            at_rest=lambda: self._at_rest(arm),
+            shares_planner=lambda: any(lease.is_busy for lease in self.leases.values()),
+            pose_frames=pose_frames,
+        )
 
         def body(token: Token, report: Report) -> ExecutionResult:
-            result = self.runs[arm].preview(skill, params, token, report)
+            result = self.runs[arm].preview(skill, params, token, report, around)
             return result if result.plan is None else self._kept(result, result.plan)
 
         return ArmRequest((PREVIEWS,), body)
@@ -85,6 +98,14 @@ class Previews:
             return self.store.find(plan_id).arm
         except NoSuchPlan:
             return ""
+
+    def _at_rest(self, arm: str) -> Outcome:
+        lease = self.leases[arm]
+        if not lease.is_busy:
+            return OK
+        busy = f"{arm} is busy with {lease.holder or 'another goal'!r}"
+        text = f"{busy}; a preview begins where the arm is at rest: send it after that goal"
+        return Outcome(Code.BUSY, text)
 
     def _kept(self, result: PreviewResult, plan: SkillPlan) -> PreviewResult:
         kept = self.store.keep(plan)

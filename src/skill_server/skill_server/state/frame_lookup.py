@@ -103,6 +103,24 @@ def frame_used(name: str, field: str, context: Context, world: World) -> Pose:
 def _evaluated(name: str, field: str, context: Context, world: World) -> Pose:
     if name == BASE:
         return context.world.world_T_base()
+    return pose_frame_now(name, field, context, world)
+
+
+def pose_frame_now(name: str, field: str, context: Context, world: World) -> Pose:
+    """Return the newest pose of a frame that the header of a pose names; there, ``base`` is a frame of tf.
+
+    Args:
+        name: Name of the frame.
+        field: Field of the goal that names it.
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        world_T_frame.
+
+    Raises:
+        StepFailed: The frame is not known, or its newest transform is too old.
+    """
 
     def world_T_root(_field: str) -> Pose:
         base_link = context.arm_spec.base_link

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gc
+import weakref
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -65,3 +67,21 @@ def test_the_oldest_plan_makes_room() -> None:
 
 def test_a_long_id_is_cut_in_the_message() -> None:
     assert len(refusal(PlanStore(), "x" * 10_000)) < 400
+
+
+@pytest.mark.parametrize("call", ["keep", "find"])
+def test_an_expired_plan_takes_no_memory(call: str) -> None:
+    steady = Steady()
+    store = PlanStore(steady)
+    skill = Home()
+    kept, plan_id = weakref.ref(skill), store.keep(replace(PLAN, skill=skill)).plan_id
+    del skill
+    gc.collect()
+    assert kept() is not None
+    steady.now_s += KEPT_FOR_S + 1.0
+    if call == "keep":
+        store.keep(PLAN)
+    else:
+        refusal(store, plan_id)
+    gc.collect()
+    assert kept() is None

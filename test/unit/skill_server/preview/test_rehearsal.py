@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.commands import Command, CommandFunction
 from handiwork_core.contracts.planning import OtherArm, PlanRequest
-from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
-from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
+from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.execution.run import run_skill
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import preview_skill
-from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.preview.surroundings import Surroundings
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 
@@ -87,6 +86,46 @@ def test_the_next_candidate_is_tried_from_the_measured_arm(made: Fakes) -> None:
     assert not made.context.refused
 
 
+def test_the_stages_are_those_of_the_attempt_that_made_the_plan(made: Fakes) -> None:
+    plan, calls = made.planner.plan, count()
+
+    def second(request: PlanRequest, **named: Any) -> Any:
+        return REFUSED if next(calls) == 1 else plan(request, **named)
+
+    made.planner.plan = second  # type: ignore[method-assign]
+    result = preview_skill(Pick(), PICK, made.context)
+    assert result.plan is not None
+    assert [stage.stage for stage in result.stages] == [
+        "select",
+        "open",
+        "approach",
+        "descend",
+        "grasp",
+        "lift",
+    ]
+    assert all(stage.duration_s >= 0.0 for stage in result.stages)
+    motions = sum(motion.trajectory.duration_s for motion in result.plan.motions)
+    assert motions <= result.duration_s < motions + 3.0
+
+
+def test_a_moving_bystander_is_not_waited_for(made: Fakes) -> None:
+    still = preview_skill(Pick(), PICK, seeded(made))
+    source = made.context.world
+    snapshot = source.snapshot
+
+    def drifting() -> World:
+        world = snapshot()
+        ball = replace(world.states["cube"], world_T_object=Pose.of((1.0, 1.0, 0.5)))
+        ball = replace(ball, world_v_object=np.array([0.0, 0.2, 0.0]))
+        objects = {**world.objects, "ball": box("ball", (0.05, 0.05, 0.05))}
+        return replace(world, objects=objects, states={**world.states, "ball": ball})
+
+    source.snapshot = drifting  # type: ignore[method-assign]
+    moving = preview_skill(Pick(), PICK, seeded(made))
+    assert moving.plan is not None
+    assert moving.duration_s == pytest.approx(still.duration_s)
+
+
 def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> None:
     plan = made.planner.plan
 
@@ -99,6 +138,51 @@ def test_a_lift_that_is_blocked_is_known_before_anything_moves(made: Fakes) -> N
     assert (made.cell.in_hand, dict(made.context.held)) == ("", {})
 
 
+def test_what_the_hand_holds_is_compared_although_the_goal_ignores_it(made: Fakes) -> None:
+    assert run_skill(Pick(), PICK, seeded(made)).outcome.ok
+    result = preview_skill(Place(), replace(PLACE, ignore_substring=("cube",)), seeded(made))
+    assert result.plan is not None, result.outcome
+    made.cell.poses["cube"] = Pose.of((0.0, 0.0, 0.012)) @ made.cell.poses["cube"]
+    ended = execute_plan(result.plan, made.context)
+    assert ended.outcome.code is Code.OBJECT_MOVED
+    assert "'cube' moved by 12 mm" in ended.outcome.message
+
+
+@pytest.mark.parametrize("by_m", [0.0, 0.03])
+def test_a_frame_in_which_the_goal_gave_poses_must_be_where_it_was(made: Fakes, by_m: float) -> None:
+    table = Pose.of((0.2, 0.0, 0.0))
+    frames = Frames({"table": table})
+    made.context.frames = frames
+    plan = preview_skill(Pick(), PICK, made.context, Surroundings(pose_frames={"table": table})).plan
+    assert plan is not None
+    frames.poses["table"] = Pose.of((by_m, 0.0, 0.0)) @ table
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok is not bool(by_m)
+    if by_m:
+        assert ended.outcome.code is Code.OBJECT_MOVED
+        assert "frame 'table' moved by 30 mm" in ended.outcome.message
+
+
+def test_an_execution_begins_in_the_world_of_its_goal(made: Fakes) -> None:
+    plan = preview_skill(Pick(), PICK, seeded(made)).plan
+    assert plan is not None
+    source, calls = made.context.world, count()
+    snapshot = source.snapshot
+
+    def late() -> World:
+        """Return the world before the object was put back, as long as the newest message is on its way."""
+        world = snapshot()
+        if next(calls) > 2:
+            return world
+        cube = world.states["cube"]
+        moved = replace(cube, world_T_object=Pose.of((0.012, 0.0, 0.0)) @ cube.world_T_object)
+        return replace(world, stamp_s=world.stamp_s - 0.05, states={**world.states, "cube": moved})
+
+    source.snapshot = late  # type: ignore[method-assign]
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok, ended.outcome
+
+
 def test_a_preview_can_be_canceled(made: Fakes) -> None:
     made.cell.before = lambda call: made.context.token.set(Code.CANCELED) if call == "planner.plan" else None
     result = preview_skill(Pick(), PICK, made.context)
@@ -107,43 +191,57 @@ def test_a_preview_can_be_canceled(made: Fakes) -> None:
 
 def test_other_arms_are_obstacles(made: Fakes) -> None:
     other = OtherArm("other", np.zeros((1, 6)))
-    preview_skill(Pick(), PICK, made.context, lambda: (other,))
+    preview_skill(Pick(), PICK, made.context, Surroundings(lambda: (other,)))
     assert made.planner.plans
     scenes = [request.scene for request in made.planner.plans] + [scene for _, scene in made.planner.rests]
     assert all(scene.others == (other,) for scene in scenes)
 
 
-@dataclass(frozen=True)
-class Note(CommandFunction):
-    """Counts how often it was executed."""
-
-    made: ClassVar[list[str]] = []
-
-    def execute(self, context: Context, stage: str) -> None:
-        self.made.append(stage)
-
-
-class Noting(Skill[SkillParams]):
-    """Calls a function of its own."""
-
-    name = "noting"
-
-    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        return OK
-
-    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
-        return (Command("note", Note()), *Home().commands(HomeParams(), context))
-
-    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
-        return OK
-
-
-def test_a_function_of_a_package_is_passed_over_and_executed_later(made: Fakes) -> None:
-    made.cell.q = made.cell.q + 0.1
-    Note.made.clear()
-    result = preview_skill(Noting(), SkillParams(), made.context)
-    assert (result.outcome.ok, Note.made) == (True, [])
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_preview_leaves_the_planner_to_an_arm_that_works(made: Fakes, shares: bool) -> None:
+    params = replace(PICK, allowed_planning_time=4.0)
+    result = preview_skill(Pick(), params, made.context, Surroundings(shares_planner=lambda: shares))
     assert result.plan is not None
-    assert result.plan.motions
-    assert execute_plan(result.plan, made.context).outcome.ok
-    assert Note.made == ["note"]
+    assert {request.budget_s for request in made.planner.plans} == {SHARED_BUDGET_S if shares else 4.0}
+
+
+@dataclass
+class Frames:
+    """Transforms of tf."""
+
+    poses: dict[str, Pose]
+
+    def known(self) -> Collection[str]:
+        return self.poses.keys()
+
+    def lookup(self, target: str, source: str, field: str) -> Pose:
+        return self.poses[source]
+
+
+BUSY = Outcome(Code.BUSY, "arm is busy with 'pick'")
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 3])
+def test_no_attempt_begins_while_a_goal_moves_the_arm(made: Fakes, free: int) -> None:
+    made.planner.refusals = [REFUSED]
+    answers = iter([OK] * free)
+    around = Surroundings(at_rest=lambda: next(answers, BUSY))
+    result = preview_skill(Pick(), replace(PICK, test_mode="ik"), made.context, around)
+    assert (result.outcome.code, result.plan is None) == (
+        (Code.OK, False) if free == 3 else (Code.BUSY, True)
+    )
+
+
+class Leaving(dict[str, Any]):
+    """What the hand holds while a goal puts it down: the names are older than the values."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("gone", *super().__iter__()))
+
+    def keys(self) -> Any:
+        return tuple(self)
+
+
+def test_an_object_that_is_put_down_meanwhile_is_not_held(made: Fakes) -> None:
+    context = replace(seeded(made), held=Leaving())
+    assert preview_skill(Pick(), PICK, context).outcome.ok

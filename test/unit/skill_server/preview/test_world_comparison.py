@@ -79,7 +79,12 @@ def tell_planner(made: Fakes) -> None:
     made.cell.planner_version, made.cell.planner_objects = 2, {"fence": box("fence")}
 
 
+def lose_opening(made: Fakes) -> None:
+    made.cell.width_m = math.nan
+
+
 CHANGES = [
+    (lose_opening, Code.NOT_IN_PLACE, "is not measured any more"),
     (change_joint, Code.NOT_IN_PLACE, f"joint '{ARM.joint_names[1]}' moved by 0.013 rad"),
     (change_opening, Code.NOT_IN_PLACE, "went from 40 to 60 mm"),
     (move_cube, Code.OBJECT_MOVED, "'cube' moved by 12 mm since the preview; preview again"),
@@ -99,6 +104,24 @@ def test_a_difference_is_named(made: Fakes, change: Any, code: Code, text: str) 
     assert found.code is code
     assert text in found.message
     assert found.message.endswith("since the preview; preview again")
+
+
+def test_an_opening_that_is_never_measured_is_no_difference(made: Fakes) -> None:
+    made.cell.width_m = math.nan
+    assert compared(seen(made), seen(made), ARM).ok
+    then = seen(made)
+    made.cell.width_m = 0.04
+    assert "was not measured; it is 40 mm" in compared(then, seen(made), ARM).message
+
+
+@pytest.mark.parametrize("by_m", [0.0, 0.02])
+def test_the_bodies_of_the_planners_obstacles_are_compared(made: Fakes, by_m: float) -> None:
+    found = []
+    for x_m in (0.3, 0.3 + by_m):
+        shape = Shape(ShapeKind.BOX, np.full(3, 0.05), Pose.of((x_m, 0.0, 0.5)))
+        made.cell.planner_objects = {"fence": WorldObject("fence", (shape,))}
+        found.append(seen(made))
+    assert compared(found[0], found[1], ARM).ok is not bool(by_m)
 
 
 def test_a_base_that_was_driven_is_named(made: Fakes) -> None:
