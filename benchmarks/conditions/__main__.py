@@ -22,7 +22,7 @@ from conditionals_node.predicates.motion import ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
-from conditionals_node.views.hulls import hull
+from conditionals_node.spaces.hulls import hull
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import (
     Array,

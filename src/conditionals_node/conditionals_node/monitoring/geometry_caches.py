@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from conditionals_node.spaces.cavities import inside_of
 from conditionals_node.spaces.footprints import inset, pieces, shortest
+from conditionals_node.spaces.hulls import hull
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import outline
-from conditionals_node.views.hulls import hull
 from conditionals_node.views.world_view import box_of
 from handiwork_core.scene.bounds import hull_points
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conditionals_node.expressions.expression import Expression
-from conditionals_node.views.hulls import GeometryError, hull
+from conditionals_node.spaces.hulls import GeometryError, hull
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import World, WorldObject

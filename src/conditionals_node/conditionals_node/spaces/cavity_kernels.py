@@ -8,8 +8,9 @@ import numba
 import numpy as np
 
 from conditionals_node.spaces.cavities import Levels
-from conditionals_node.views.kernels import F8, OUT1, V1, V2, V3, _compiled, _turned
 from handiwork_core.model.geometry import Array
+
+from .kernels import F8, OUT1, V1, V2, V3, compiled, turned
 
 FIELD = numba.types.Array(numba.float32, 3, "C", readonly=True)
 
@@ -59,8 +60,8 @@ def _decide(
     n, low, high = points.shape[0], math.inf, -math.inf
     inside = 0
     for m in range(n):
-        x, y, z = _turned(q_o, size_o * points[m, 0], size_o * points[m, 1], size_o * points[m, 2], 1.0)
-        x, y, z = _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
+        x, y, z = turned(q_o, size_o * points[m, 0], size_o * points[m, 1], size_o * points[m, 2], 1.0)
+        x, y, z = turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
         x, y, z = x / size_c, y / size_c, z / size_c
         a, b, c = _along(frame, 0, x, y, z), _along(frame, 1, x, y, z), _along(frame, 2, x, y, z)
         low, high = min(low, c), max(high, c)
@@ -86,11 +87,11 @@ def _decide(
 
 @numba.njit(inline="always")
 def _tilt(frame: Array, q_c: Array) -> float:
-    _, _, z = _turned(q_c, frame[2, 0], frame[2, 1], frame[2, 2], 1.0)
+    _, _, z = turned(q_c, frame[2, 0], frame[2, 1], frame[2, 2], 1.0)
     return math.acos(min(max(z, -1.0), 1.0))
 
 
-@_compiled(numba.types.UniTuple(F8, 5)(FIELD, V2, V2, V2, V1, V1, V1, V1, F8, F8, F8))
+@compiled(numba.types.UniTuple(F8, 5)(FIELD, V2, V2, V2, V1, V1, V1, V1, F8, F8, F8))
 def depth_in_cavity(
     walls: Levels, rims: Array, frame: Array, points: Array, q_o: Array, p_o: Array,
     q_c: Array, p_c: Array, share: float, depth: float, above: float,
@@ -120,7 +121,7 @@ def depth_in_cavity(
     return found[0], found[1], found[2], found[3], _tilt(frame, q_c)
 
 
-@_compiled(numba.void(FIELD, V2, V2, V3, V1, V2, V2, V1, V2, V2, F8, F8, F8, OUT1, OUT1, OUT1, OUT1))
+@compiled(numba.void(FIELD, V2, V2, V3, V1, V2, V2, V1, V2, V2, F8, F8, F8, OUT1, OUT1, OUT1, OUT1))
 def depths_in_cavity(
     walls: Levels, rims: Array, frame: Array, points: Array, size_o: Array, q_o: Array, p_o: Array,
     size_c: Array, q_c: Array, p_c: Array, share: float, depth: float, above: float,

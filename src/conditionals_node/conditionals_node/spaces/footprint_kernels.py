@@ -12,8 +12,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from conditionals_node.views.kernels import F8, OUT2, V1, V2, _compiled, _turned
 from handiwork_core.model.geometry import Array
+
+from .kernels import F8, OUT2, V1, V2, compiled, turned
 
 Ends = NDArray[np.int64]
 I1 = numba.types.Array(numba.int64, 1, "C", readonly=True)
@@ -54,7 +55,7 @@ def _outline(
         first, n, m = ends[j], ends[j + 1] - ends[j], 0
         for k in range(n):
             x, y, z = size * points[first + k, 0], size * points[first + k, 1], size * points[first + k, 2]
-            x, y, z = _turned(q, x, y, z, 1.0)
+            x, y, z = turned(q, x, y, z, 1.0)
             flat[k, 0], flat[k, 1], keys[k] = x + p[0], y + p[1], x + TIE * y
         _sorted(keys[:n], order[:n])
         for half in range(2):
@@ -158,7 +159,7 @@ def _between_bodies(
     return x, y
 
 
-@_compiled(numba.void(V2, I1, V1, V1, OUT2, OUT_I1))
+@compiled(numba.void(V2, I1, V1, V1, OUT2, OUT_I1))
 def outline_of_one(points: Array, ends: Ends, q: Array, p: Array, outline: Array, counts: Ends) -> None:
     """Write the polygons of a body.
 
@@ -174,7 +175,7 @@ def outline_of_one(points: Array, ends: Ends, q: Array, p: Array, outline: Array
     _outline(points, ends, q, p, 1.0, outline, counts, flat, keys, order, used)
 
 
-@_compiled(F8(V2, I1, I1, F8, F8))
+@compiled(F8(V2, I1, I1, F8, F8))
 def inset_of_one(outline: Array, ends: Ends, counts: Ends, x: float, y: float) -> float:
     """Return how far a point is within the outline of a body, m; less than 0 outside.
 
@@ -188,7 +189,7 @@ def inset_of_one(outline: Array, ends: Ends, counts: Ends, x: float, y: float) -
     return _inset_of_body(outline, ends, counts, 0, counts.shape[0], x, y)
 
 
-@_compiled(numba.types.UniTuple(F8, 2)(V2, I1, I1, V2, I1, I1))
+@compiled(numba.types.UniTuple(F8, 2)(V2, I1, I1, V2, I1, I1))
 def between_two(
     a: Array, a_ends: Ends, a_counts: Ends, b: Array, b_ends: Ends, b_counts: Ends
 ) -> tuple[float, float]:

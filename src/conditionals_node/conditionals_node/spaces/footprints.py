@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from conditionals_node.views.hulls import GeometryError, hull
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.bounds import hull_points
 
 from .footprint_kernels import Ends
+from .hulls import GeometryError, hull
 from .place_kernels import between_at, between_many, inset_at, insets_of_many
 from .reach_kernels import reach_of_many
 

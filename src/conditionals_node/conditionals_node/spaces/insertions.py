@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conditionals_node.views.hulls import Hull
-from conditionals_node.views.kernels import depth_of_many
 from handiwork_core.model.geometry import Array
 
 from .cavities import Inside
 from .cavity_kernels import depths_in_cavity
+from .hulls import Hull
+from .kernels import depth_of_many
 
 NO_POINTS = np.zeros((1, 0, 3))
 """The points of objects where the container has no cavity, so that they are not needed."""

@@ -7,13 +7,13 @@ import math
 import numba
 import numpy as np
 
-from conditionals_node.views.kernels import F8, OUT1, V1, V2, _compiled, _turned
 from handiwork_core.model.geometry import Array
 
 from .footprint_kernels import I1, Ends, _between_bodies, _inset_of_body, _outline, _scratch
+from .kernels import F8, OUT1, V1, V2, compiled, turned
 
 
-@_compiled(F8(V2, I1, V1, V1, V1, V1, V1))
+@compiled(F8(V2, I1, V1, V1, V1, V1, V1))
 def inset_at(points: Array, ends: Ends, q: Array, p: Array, spot: Array, q_o: Array, p_o: Array) -> float:
     """Return how far a point of an object is within the outline of a body, m; less than 0 outside.
 
@@ -29,11 +29,11 @@ def inset_at(points: Array, ends: Ends, q: Array, p: Array, spot: Array, q_o: Ar
     outline, counts = np.empty((points.shape[0], 2)), np.empty(ends.shape[0] - 1, np.int64)
     flat, keys, order, used = _scratch(ends)
     _outline(points, ends, q, p, 1.0, outline, counts, flat, keys, order, used)
-    x, y, _ = _turned(q_o, spot[0], spot[1], spot[2], 1.0)
+    x, y, _ = turned(q_o, spot[0], spot[1], spot[2], 1.0)
     return _inset_of_body(outline, ends, counts, 0, counts.shape[0], x + p_o[0], y + p_o[1])
 
 
-@_compiled(numba.types.UniTuple(F8, 2)(V2, I1, V1, V1, V2, I1, V1, V1))
+@compiled(numba.types.UniTuple(F8, 2)(V2, I1, V1, V1, V2, I1, V1, V1))
 def between_at(
     a: Array, a_ends: Ends, a_q: Array, a_p: Array, b: Array, b_ends: Ends, b_q: Array, b_p: Array
 ) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def between_at(
     )
 
 
-@_compiled(numba.void(V2, I1, V1, V2, V2, V1, V1, OUT1))
+@compiled(numba.void(V2, I1, V1, V2, V2, V1, V1, OUT1))
 def insets_of_many(
     points: Array, ends: Ends, sizes: Array, q: Array, p: Array, x: Array, y: Array, insets: Array
 ) -> None:
@@ -87,7 +87,7 @@ def insets_of_many(
         insets[i] = _inset_of_body(outline, ends, counts, 0, counts.shape[0], x[i], y[i])
 
 
-@_compiled(numba.void(V2, I1, V1, V2, V2, V2, I1, V1, V2, V2, OUT1, OUT1))
+@compiled(numba.void(V2, I1, V1, V2, V2, V2, I1, V1, V2, V2, OUT1, OUT1))
 def between_many(
     a: Array, a_ends: Ends, a_sizes: Array, a_q: Array, a_p: Array,
     b: Array, b_ends: Ends, b_sizes: Array, b_q: Array, b_p: Array, x: Array, y: Array,

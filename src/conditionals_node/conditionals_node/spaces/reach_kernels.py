@@ -7,15 +7,16 @@ import math
 import numba
 import numpy as np
 
-from conditionals_node.views.kernels import F8, OUT2, V1, V2, _compiled, _turned
 from handiwork_core.model.geometry import Array
+
+from .kernels import F8, OUT2, V1, V2, compiled, turned
 
 
 @numba.njit
 def _reach(
     points: Array, q: Array, p: Array, size: float, x: float, y: float, z: float
 ) -> tuple[float, float]:
-    a, b, c = _turned(q, x, y, z, -1.0)
+    a, b, c = turned(q, x, y, z, -1.0)
     low, high = math.inf, -math.inf
     for k in range(points.shape[0]):
         along = a * points[k, 0] + b * points[k, 1] + c * points[k, 2]
@@ -24,7 +25,7 @@ def _reach(
     return origin + size * low, origin + size * high
 
 
-@_compiled(numba.types.UniTuple(F8, 2)(V2, V1, V1, F8, F8, F8))
+@compiled(numba.types.UniTuple(F8, 2)(V2, V1, V1, F8, F8, F8))
 def reach_of_one(points: Array, q: Array, p: Array, x: float, y: float, z: float) -> tuple[float, float]:
     """Return the least and the greatest coordinate of a body along a direction, m.
 
@@ -39,7 +40,7 @@ def reach_of_one(points: Array, q: Array, p: Array, x: float, y: float, z: float
     return _reach(points, q, p, 1.0, x, y, z)
 
 
-@_compiled(numba.void(V2, V1, V2, V2, V2, OUT2))
+@compiled(numba.void(V2, V1, V2, V2, V2, OUT2))
 def reach_of_many(points: Array, sizes: Array, q: Array, p: Array, directions: Array, reach: Array) -> None:
     """Write ``reach_of_one`` for many worlds.
 

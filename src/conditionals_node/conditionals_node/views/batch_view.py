@@ -10,12 +10,12 @@ import numpy as np
 
 from conditionals_node.spaces.cavities import inside_of
 from conditionals_node.spaces.footprints import Placed, beside, insets, reach
+from conditionals_node.spaces.hulls import GeometryError, Hull, hull
 from conditionals_node.spaces.insertions import NO_POINTS, Bulk, insertions
+from conditionals_node.spaces.kernels import depth_of_many
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import boxes
 from conditionals_node.views.contact_sums import weight_of
-from conditionals_node.views.hulls import GeometryError, Hull, hull
-from conditionals_node.views.kernels import depth_of_many
 from conditionals_node.views.views import (
     Box,
     Insertion,

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from conditionals_node.spaces.hulls import GeometryError
+from conditionals_node.spaces.kernels import boxes_of_many
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.scene.bounds import hull_points
-
-from .hulls import GeometryError
-from .kernels import boxes_of_many
 
 MANY_POINTS = 64
 """Number of points above which only the corners of a point cloud's hull are kept."""

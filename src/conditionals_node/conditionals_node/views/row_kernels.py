@@ -11,15 +11,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from conditionals_node.spaces.kernels import F8, OUT1, OUT2, V1, V2, _box, _local, compiled, turned
 from handiwork_core.model.geometry import Array
-
-from .kernels import F8, OUT1, OUT2, V1, V2, _box, _compiled, _local, _turned
 
 Ends = NDArray[np.int64]
 I1 = numba.types.Array(numba.int64, 1, "C", readonly=True)
 
 
-@_compiled(numba.void(V2, V2, V2, OUT2))
+@compiled(numba.void(V2, V2, V2, OUT2))
 def centres_of_each(points: Array, q: Array, p: Array, centres: Array) -> None:
     """Write one point of each object in world.
 
@@ -30,11 +29,11 @@ def centres_of_each(points: Array, q: Array, p: Array, centres: Array) -> None:
         centres: Output, (n, 3), m.
     """
     for i in range(centres.shape[0]):
-        x, y, z = _turned(q[i], points[i, 0], points[i, 1], points[i, 2], 1.0)
+        x, y, z = turned(q[i], points[i, 0], points[i, 1], points[i, 2], 1.0)
         centres[i, 0], centres[i, 1], centres[i, 2] = x + p[i, 0], y + p[i, 1], z + p[i, 2]
 
 
-@_compiled(numba.void(V2, I1, V2, I1, V2, V2, OUT2))
+@compiled(numba.void(V2, I1, V2, I1, V2, V2, OUT2))
 def boxes_of_each(
     balls: Array, ball_ends: Ends, discs: Array, disc_ends: Ends, q: Array, p: Array, boxes: Array
 ) -> None:
@@ -55,7 +54,7 @@ def boxes_of_each(
         _box(own_balls, own_discs, q[i], p[i], boxes[i])
 
 
-@_compiled(numba.void(V2, I1, V2, V2, V2, I1, I1, V1, F8, OUT1))
+@compiled(numba.void(V2, I1, V2, V2, V2, I1, I1, V1, F8, OUT1))
 def depth_of_each(
     planes: Array,
     ends: Ends,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from conditionals_node.spaces.footprint_kernels import outline_of_one
 from conditionals_node.spaces.footprints import Footprint, pieces
+from conditionals_node.spaces.hulls import GeometryError, Hull, hull
 from conditionals_node.spaces.insertions import Bulk
 from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Array
@@ -18,7 +19,6 @@ from handiwork_core.model.world import World, WorldObject
 
 from .bounding_boxes import outline
 from .contact_sums import lifts_of
-from .hulls import GeometryError, Hull, hull
 from .row_kernels import Ends, boxes_of_each, centres_of_each
 from .views import Point
 

@@ -10,6 +10,8 @@ from typing import TypeVar, cast
 from conditionals_node.spaces.cavities import Inside, inside_of
 from conditionals_node.spaces.cavity_kernels import depth_in_cavity
 from conditionals_node.spaces.footprints import inset, pieces, shortest
+from conditionals_node.spaces.hulls import GeometryError, Hull, hull
+from conditionals_node.spaces.kernels import depth_of_one
 from conditionals_node.spaces.reach_kernels import reach_of_one
 from conditionals_node.spaces.samples import samples
 from handiwork_core.model.geometry import Pose
@@ -23,8 +25,6 @@ from handiwork_core.model.world import (
 from .bounding_boxes import boxes
 from .contact_sums import Touch, contacts_by_body, lifts_of, summed_contacts, weight_of
 from .float_arithmetic import FloatArithmetic
-from .hulls import GeometryError, Hull, hull
-from .kernels import depth_of_one
 from .views import Box, Insertion, Point, Unknown, Vec
 
 CENTROID, ENDLESS = Point.CENTROID, math.inf

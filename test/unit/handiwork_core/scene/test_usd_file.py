@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conditionals_node.views.hulls import GeometryError, hull, hull_of
+from conditionals_node.spaces.hulls import GeometryError, hull, hull_of
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.loader import load_scene

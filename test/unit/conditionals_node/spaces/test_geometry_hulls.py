@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from conditionals_node.predicates.containment import ObjectInContainer
+from conditionals_node.spaces.hulls import GeometryError, hull, hull_of
 from conditionals_node.views.bounding_boxes import extent
-from conditionals_node.views.hulls import GeometryError, hull, hull_of
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import (
     Array,

@@ -31,7 +31,13 @@ NO_NAN = {"nnan", "nsz", "contract"}
 """Options for loops over numbers that are known to be finite; only these let the compiler vectorise a maximum."""
 
 
-def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
+def compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
+    """Return a decorator that compiles a kernel at once and keeps it on disk.
+
+    Args:
+        signature: Numba signature of the kernel.
+    """
+
     def compile_now(function: Any) -> Any:  # noqa: ANN401  # Numba's dispatcher
         return numba.njit(signature, cache=CACHED, nogil=True, error_model="numpy")(function)
 
@@ -39,8 +45,19 @@ def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type
 
 
 @numba.njit(inline="always")
-def _turned(q: Array, x: float, y: float, z: float, sign: float) -> tuple[float, float, float]:
-    """Return the vector turned by ``q``, or back by it where ``sign`` is -1."""
+def turned(q: Array, x: float, y: float, z: float, sign: float) -> tuple[float, float, float]:
+    """Return a vector turned by a quaternion, or back by it.
+
+    Args:
+        q: Unit quaternion, (4,), w first.
+        x: First component of the vector.
+        y: Second component.
+        z: Third component.
+        sign: 1 to turn, -1 to turn back.
+
+    Returns:
+        The three components of the turned vector.
+    """
     w, a, b, c = q[0] * sign, q[1], q[2], q[3]
     u, v, s = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
     return (
@@ -74,8 +91,8 @@ def _local(
     point: Array, size: float, q_o: Array, p_o: Array, q_c: Array, p_c: Array
 ) -> tuple[float, float, float]:
     """Return a point of the object, which is ``size`` times as large, in the container's frame."""
-    x, y, z = _turned(q_o, size * point[0], size * point[1], size * point[2], 1.0)
-    return _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
+    x, y, z = turned(q_o, size * point[0], size * point[1], size * point[2], 1.0)
+    return turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
 
 
 @numba.njit(inline="always")
@@ -83,14 +100,14 @@ def _rise(
     half: Array, size_o: float, q_o: Array, q_c: Array, size_c: float, share: float, deepest: float
 ) -> float:
     """Return how much higher than its point an object is tested, along the container's z; see ``depth_of_one``."""
-    a, b, c = _turned(q_c, 0.0, 0.0, 1.0, 1.0)
-    a, b, c = _turned(q_o, a, b, c, -1.0)
+    a, b, c = turned(q_c, 0.0, 0.0, 1.0, 1.0)
+    a, b, c = turned(q_o, a, b, c, -1.0)
     length = 2.0 * size_o * (abs(a) * half[0] + abs(b) * half[1] + abs(c) * half[2])
     counts = min(length, deepest * size_c)
     return (share - 0.5) * counts - 0.5 * (length - counts)
 
 
-@_compiled(numba.types.UniTuple(F8, 2)(V2, V2, V1, V1, V1, V1, F8, F8, F8, F8))
+@compiled(numba.types.UniTuple(F8, 2)(V2, V2, V1, V1, V1, V1, F8, F8, F8, F8))
 def depth_of_one(
     planes: Array, spot: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array, ceiling: float,
     share: float, deepest: float, room: float,
@@ -127,7 +144,7 @@ def depth_of_one(
     return -outside, float(face)
 
 
-@_compiled(numba.void(V2, V3, V1, V2, V2, V1, V2, V2, F8, F8, F8, F8, V1, F8, OUT1))
+@compiled(numba.void(V2, V3, V1, V2, V2, V1, V2, V2, F8, F8, F8, F8, V1, F8, OUT1))
 def depth_of_many(
     planes: Array,
     spots: Array,
@@ -198,20 +215,20 @@ def _box(balls: Array, discs: Array, q: Array, p: Array, box: Array) -> None:
     for k in range(3):
         box[k], box[3 + k] = math.inf, -math.inf
     for i in range(balls.shape[0]):
-        place = _turned(q, balls[i, 0], balls[i, 1], balls[i, 2], 1.0)
+        place = turned(q, balls[i, 0], balls[i, 1], balls[i, 2], 1.0)
         for k in range(3):
             box[k] = min(box[k], place[k] + p[k] - balls[i, 3])
             box[3 + k] = max(box[3 + k], place[k] + p[k] + balls[i, 3])
     for i in range(discs.shape[0]):
-        place = _turned(q, discs[i, 0], discs[i, 1], discs[i, 2], 1.0)
-        axis = _turned(q, discs[i, 3], discs[i, 4], discs[i, 5], 1.0)
+        place = turned(q, discs[i, 0], discs[i, 1], discs[i, 2], 1.0)
+        axis = turned(q, discs[i, 3], discs[i, 4], discs[i, 5], 1.0)
         for k in range(3):
             reach = discs[i, 6] * math.sqrt(max(0.0, 1.0 - axis[k] * axis[k]))
             box[k] = min(box[k], place[k] + p[k] - reach)
             box[3 + k] = max(box[3 + k], place[k] + p[k] + reach)
 
 
-@_compiled(numba.void(V2, V2, V2, V2, OUT2))
+@compiled(numba.void(V2, V2, V2, V2, OUT2))
 def boxes_of_many(balls: Array, discs: Array, q: Array, p: Array, boxes: Array) -> None:
     """Write the axis-aligned boxes of a body at many poses.
 
