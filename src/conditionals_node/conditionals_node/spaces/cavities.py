@@ -109,7 +109,7 @@ class _Key(Points):
 def _built(key: _Key) -> tuple[Cavity | None, float]:
     """Return the cavity, and the share of the hull that the body fills."""
     grid = voxels(key.item)
-    found = [_held(turned(grid.open, axis, sign)) for axis, sign in UPWARDS]
+    found = [_held(_turned(grid.open, axis, sign)) for axis, sign in UPWARDS]
     counts = [int(held.sum()) for held in found]
     best = int(np.argmax(counts))
     if counts[best] < max(1.0, LEAST_SHARE * math.prod(n - 2 * PAD for n in grid.open.shape)):
@@ -121,7 +121,7 @@ def _built(key: _Key) -> tuple[Cavity | None, float]:
     far = grid.low + (np.array(grid.open.shape) - 0.5) * grid.cell
     origin = np.minimum(turn @ middle, turn @ far)
     frame = frozen(np.vstack([turn, origin, cell]))
-    return _cavity(turned(grid.open, axis, sign), held, frame), grid.fullness
+    return _cavity(_turned(grid.open, axis, sign), held, frame), grid.fullness
 
 
 def _axes(axis: int, sign: float) -> Array:
@@ -133,7 +133,7 @@ def _axes(axis: int, sign: float) -> Array:
     return np.stack([first, np.cross(up, first), up])
 
 
-def turned(cells: Cells, axis: int, sign: float) -> Cells:
+def _turned(cells: Cells, axis: int, sign: float) -> Cells:
     """Return cells along the axes of ``_axes``."""
     found = np.transpose(cells, ((axis + 1) % 3, (axis + 2) % 3, axis))
     # The second axis is the third one crossed with the first: it points back when the third does.
