@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -57,11 +57,17 @@ class Operator:
         asked = Trigger.Request() if request is None else request
         return self.client.answer(lambda: self.services[name].call_async(asked))
 
+    def do(self, action: Callable[[], object]) -> None:
+        """Run a function on the executor's thread, and wait: rclpy runs the last one of several tasks first."""
+        done = threading.Event()
+        self.client.executor.create_task(lambda: (action(), done.set()))
+        assert done.wait(REST_S)
+
     def press(self, *, down: bool) -> None:
-        self.client.executor.create_task(self.button.publish, Bool(data=down))
+        self.do(lambda: self.button.publish(Bool(data=down)))
 
     def beat(self, arms: list[str]) -> None:
-        self.client.executor.create_task(self.heart.publish, SafetyHeartbeat(node="/skill_server", arms=arms))
+        self.do(lambda: self.heart.publish(SafetyHeartbeat(node="/skill_server", arms=arms)))
 
     def until(self, state: int) -> None:
         wait_for(lambda: self.state.state == state, REST_S)
@@ -173,7 +179,7 @@ def test_a_release_by_another_publisher_does_not_hide_a_button_that_is_held(oper
     def hold() -> None:
         while not over.wait(0.05):
             operator.press(down=True)
-            operator.client.executor.create_task(other.publish, Bool(data=False))
+            operator.do(lambda: other.publish(Bool(data=False)))
 
     holder = threading.Thread(target=hold)
     holder.start()
@@ -184,7 +190,7 @@ def test_a_release_by_another_publisher_does_not_hide_a_button_that_is_held(oper
     finally:
         over.set()
         holder.join()
-        operator.client.executor.create_task(operator.client.node.destroy_publisher, other)
+        operator.do(lambda: operator.client.node.destroy_publisher(other))
     assert operator.state.state == SafetyState.EMERGENCY_STOP
 
 
@@ -199,7 +205,7 @@ def test_a_latched_request_is_received_though_it_was_made_before_the_robot_was_f
     # Published before any subscription can have matched: only a latched subscriber receives it.
     publisher.publish(Bool(data=True))
     operator.until(SafetyState.EMERGENCY_STOP)
-    operator.client.executor.create_task(node.destroy_publisher, publisher)
+    operator.do(lambda: node.destroy_publisher(publisher))
 
 
 def test_too_sharp_a_trajectory_is_stopped_and_recovered(client: Client, operator: Operator) -> None:
@@ -228,10 +234,10 @@ def test_streamed_points_are_refused_while_a_stop_is_latched(client: Client, ope
     )
     begin_s = client.now_s()
     while client.now_s() < begin_s + 0.5:
-        client.executor.create_task(stream.publish, message)
+        operator.do(lambda: stream.publish(message))
         threading.Event().wait(0.02)
     assert abs(client.joints()["fr3_joint1"] - joints["fr3_joint1"]) < 1e-3
-    client.executor.create_task(client.node.destroy_publisher, stream)
+    operator.do(lambda: client.node.destroy_publisher(stream))
 
 
 def test_reduced_speed_is_shown_and_slows_goals_down(client: Client, operator: Operator) -> None:
