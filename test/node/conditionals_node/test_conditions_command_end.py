@@ -19,7 +19,7 @@ from handiwork_ros.rclpy_support.qos import LATCHED
 from support.nodes.conditions_peer import playing
 
 COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_progress_that_arrives_before_the_first_table_is_not_taken_for_it(node: 
         [sys.executable, "-c", COMMAND, "conditions", "--once"],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ,
+        env={**os.environ, "COLUMNS": "160"},
     ) as run:
         assert run.stdout is not None
         until = time.monotonic() + LIMIT_S
@@ -60,7 +60,10 @@ def test_the_live_table_is_marked_when_the_node_has_ended(tmp_path: Path) -> Non
     file.write_text("conditions: [{name: object_in_container, args: {object: cube, container: bin}}]")
     with playing(file):
         run = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "conditions"], stdout=subprocess.PIPE, text=True, env=os.environ
+            [sys.executable, "-c", COMMAND, "conditions"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "160"},
         )
         assert run.stdout is not None
         # The first tables may be of before the first message of the world.

@@ -25,6 +25,8 @@ SWITCH = 0.3
 
 LIMIT = 200_000
 """Steps after which a run counts as one that does not end."""
+NO_NATIVE_ID = 0
+"""The kernel knows no thread of this number, so what it says of real threads does not enter the run."""
 
 
 class Deadlock(AssertionError):
@@ -79,6 +81,7 @@ class Interleaver:
             Condition=lambda: Condition(self),
             Thread=lambda **options: Thread(self, **options),
             get_ident=real_threading.get_ident,
+            get_native_id=lambda: NO_NATIVE_ID,
         )
         queue = SimpleNamespace(SimpleQueue=_Generic(lambda: Queue(self)), Empty=real_queue.Empty)
         time = SimpleNamespace(monotonic=lambda: self.now_s, sleep=self.sleep, time=lambda: self.now_s)
@@ -321,6 +324,8 @@ class Queue:
 
 class Thread:
     """A thread of the run."""
+
+    native_id = NO_NATIVE_ID
 
     def __init__(
         self,

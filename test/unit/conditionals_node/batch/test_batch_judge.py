@@ -57,6 +57,7 @@ events: {rearm: false, grow_scene: false, closing_on_object: true, size_m: [1.5,
 """,
 }
 N = 8
+SEED = 2
 
 
 class Alone:
@@ -88,7 +89,7 @@ class Alone:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_batch_judges_each_world_as_if_it_were_alone_also_after_resets(name: str) -> None:
-    rng = np.random.default_rng(sum(map(ord, name)))
+    rng = np.random.default_rng(SEED + sum(map(ord, name)))
     batch, alone = BatchJudge.of_text(TASKS[name], ROBOT, N), [Alone(TASKS[name]) for _ in range(N)]
     histories = [history(rng, i) for i in range(N)]
     seen = {"events": 0, "done": 0, "success": 0, "lost": 0}
