@@ -310,11 +310,17 @@ class ArmLease:
                 job.publish(job.progress)
             late = 0.0 if job.stop_since is None else time.monotonic() - job.stop_since
             if late > self.watchdog_s and not job.arm_stop_asked:
-                job.arm_stop_asked = True
-                job.token.revoke()  # before the stop, so that no command of this body can follow the stop
-                threading.Thread(target=self._stop_for, args=(job,), name="arm-stop", daemon=True).start()
+                # All arms at once: the first stop answers the goal, and an answered goal has no beats any more.
+                for lease, part in zip(job.leases or (self,), job.parts, strict=True):
+                    lease._begin_stop(part)
             elif late > self.watchdog_s + 1.0:
                 self._answer_for(job, "the arm's stop did not return either; use the emergency stop")
+
+    def _begin_stop(self, job: Job) -> None:
+        if not job.arm_stop_asked:
+            job.arm_stop_asked = True
+            job.token.revoke()  # before the stop, so that no command of this body can follow the stop
+            threading.Thread(target=self._stop_for, args=(job,), name="arm-stop", daemon=True).start()
 
     def _stop_for(self, job: Job) -> None:
         """Repeat the stop until the arm is at rest; in a separate thread."""

@@ -175,6 +175,17 @@ def test_a_deaf_body_on_both_arms_is_answered_for_and_both_are_stopped(pair: Pai
     assert pair.end(pair.send("right", "run 1"))[0] is Code.OK
 
 
+def test_a_late_beat_of_one_arm_does_not_keep_it_from_its_stop(pair: Pair) -> None:
+    both = pair.send("both", "deaf")
+    until(lambda: pair.toys["both"].running == 1)
+    pair.executor.create_task(pair.leases["right"]._timer.cancel)
+    pair.cancel(both)
+    assert pair.end(both)[0] is Code.UNRESPONSIVE
+    until(lambda: sorted(pair.stopped) == ["left", "right"])
+    pair.toys["both"].freed.set()
+    until(lambda: not any(lease.is_busy for lease in pair.leases.values()))
+
+
 def test_feedback_comes_in_order(pair: Pair) -> None:
     assert pair.end(pair.send("left", "burst"))[0] is Code.OK
     assert pair.indices == sorted(pair.indices)
