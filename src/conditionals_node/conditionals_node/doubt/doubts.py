@@ -25,7 +25,7 @@ from handiwork_core.model.world import World
 
 from .noise import SAMPLES, drawn_one_by_one, drawn_worlds, noisy_objects
 
-MAX_FLIP = 0.05
+MAX_FLIP = 0.01
 """Largest probability with which a verdict is TRUE or FALSE, where nobody states another."""
 MOST_NAMED = 2
 """Largest number of objects that one reason names."""

@@ -75,9 +75,9 @@ class _Entry:
 class ConditionMonitor:
     """Keeps the watched conditions and their values.
 
-    A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once. But when a doubt
-    about noisy poses ends with the other value than before it, that must last ``hold_s`` too: otherwise noise would get
-    around it.
+    A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once. But
+    when a doubt about noisy poses ends with the other value than before it, this must last ``hold_s`` too: otherwise
+    noise would get around it.
 
     Args:
         max_age_s: Age of poses, contacts or joints above which a condition that reads them is UNKNOWN, s; see
