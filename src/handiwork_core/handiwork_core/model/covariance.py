@@ -54,14 +54,11 @@ def read_covariance(values: ArrayLike) -> Array | None:
         text = f"has variance {matrix[worst, worst]:g} at ({worst}, {worst})"
         raise ValueError(f"{text}; send variances of 0 or more, and no object whose pose is not known")
     off = np.abs(matrix - matrix.T)
-    # By the variances: metres and radians may differ by orders of magnitude.
-    scale = np.sqrt(matrix.diagonal())
+    scale, correlation = _scaled(matrix)
     if (off > RELATIVE * np.outer(scale, scale)).any():
         i, j = divmod(int(off.argmax()), SIZE)
         text = f"has {matrix[i, j]:g} at ({i}, {j}) and {matrix[j, i]:g} at ({j}, {i})"
         raise ValueError(f"{text}; send a symmetric matrix")
-    sure = np.where(scale > 0.0, scale, 1.0)
-    correlation = 0.5 * (matrix + matrix.T) / np.outer(sure, sure)
     least = float(np.linalg.eigvalsh(correlation)[0])
     if least < -RELATIVE:
         text = f"has a negative variance in some direction, its correlations have the eigenvalue {least:.3g}"
@@ -85,5 +82,13 @@ def factor_of(covariance: Array) -> Array:
     Args:
         covariance: (6, 6), positive semidefinite.
     """
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    scale, correlation = _scaled(covariance)
+    values, vectors = np.linalg.eigh(correlation)
+    return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _scaled(matrix: Array) -> tuple[Array, Array]:
+    """Return standard deviations and correlations: metres and radians may differ by orders of magnitude."""
+    scale = np.sqrt(matrix.diagonal())
+    sure = np.where(scale > 0.0, scale, 1.0)
+    return scale, 0.5 * (matrix + matrix.T) / np.outer(sure, sure)
