@@ -12,16 +12,16 @@ from functools import partial
 
 import numpy as np
 
-from conditionals_node.batch.decide import MARGINS, advance, evaluate, truths_of
+from conditionals_node.expressions.decide import MARGINS, advance, evaluate, truths_of
 from conditionals_node.expressions.expression import Decide, Expression, Leaf
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.measured import Measured
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.views.batch_worlds import Worlds
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
-from handiwork_core.model.covariance import Deviation, deviation_of
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World
+from handiwork_core.scene.covariance import Deviation, deviation_of
 
 from .noise import SAMPLES, drawn_one_by_one, drawn_worlds, noisy_objects
 

@@ -15,9 +15,9 @@ from typing import TypeVar
 import numpy as np
 
 from conditionals_node.views.batch_worlds import Poses, Worlds
-from handiwork_core.model.covariance import factor_of
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import ObjectState, World, WorldObject, with_parts
+from handiwork_core.scene.covariance import factor_of
 
 K = TypeVar("K")
 SAMPLES = 128

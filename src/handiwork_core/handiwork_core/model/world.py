@@ -69,7 +69,7 @@ class ObjectState:
         world_w_object: Angular velocity in world axes, (3,), rad/s.
         stamp_s: Time of the measurement, s.
         pose_covariance: Covariance of the pose, (6, 6): x, y, z, rotation about the fixed axes x, y, z of world
-            [m, rad]; None: the pose is exact. See ``model.covariance``.
+            [m, rad]; None: the pose is exact. See ``scene.covariance``.
     """
 
     world_T_object: Pose

@@ -20,7 +20,6 @@ from handiwork_core.intake.limits import (
     OBJECTS,
     SHAPES_PER_OBJECT,
 )
-from handiwork_core.model.covariance import read_covariance
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import (
@@ -29,6 +28,7 @@ from handiwork_core.model.world import (
     ObjectState,
     WorldObject,
 )
+from handiwork_core.scene.covariance import read_covariance
 
 from .articulation import articulation_from_msg, articulation_to_msg
 from .pose import (

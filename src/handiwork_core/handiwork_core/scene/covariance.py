@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .geometry import Array, frozen
+from handiwork_core.model.geometry import Array, frozen
 
 SIZE = 6
 RELATIVE = 1e-6

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handiwork_core.model.covariance import deviation_of, factor_of, read_covariance
+from handiwork_core.scene.covariance import deviation_of, factor_of, read_covariance
 
 
 def diagonal(*variances: float) -> list[float]:
