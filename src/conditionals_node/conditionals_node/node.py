@@ -28,6 +28,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
 from .conditions_file import load_conditions
+from .doubt.doubts import MAX_FLIP
 from .expressions.build import Builder
 from .expressions.definitions import Definitions
 from .monitoring.monitor import ConditionMonitor
@@ -61,9 +62,16 @@ class ConditionalsNode(ManagedNode):
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older or longer silent poses, contacts and joints make a condition UNKNOWN [s]"
         )
+        self._max_flip = self.parameter(
+            "max_flip",
+            MAX_FLIP,
+            "a condition that noise of measured poses turns with a greater probability is UNKNOWN; 1: never",
+        )
         rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in steady time [Hz]")
         if min(rate_hz, self._max_age_s) <= 0.0:
             raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
+        if not 0.0 < self._max_flip <= 1.0:
+            raise ConfigError(f"node {self.get_name()}", ["max_flip: write more than 0 and at most 1"])
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
         self._source: RosWorldSource | None = None
         self._world = World(0.0)
@@ -91,7 +99,7 @@ class ConditionalsNode(ManagedNode):
         self._robot = load_robot(Path(self._robot_dir))
         definitions = Definitions(Builder(self._robot, self._bodies))
         self._initial = load_conditions(Path(self._file), definitions) if self._file else ([], None)
-        self.watched = Watched(ConditionMonitor(self._max_age_s), definitions, self._robot)
+        self.watched = Watched(ConditionMonitor(self._max_age_s, self._max_flip), definitions, self._robot)
 
     def on_start(self) -> None:
         """Subscribe to the world and watch the conditions of the file."""

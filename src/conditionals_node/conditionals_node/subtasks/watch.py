@@ -68,6 +68,8 @@ class TaskWatch:
         self._evaluation.unlatch(self.task.expressions.values())
         self._names: tuple[str, ...] = ()
         self._shown: object = None
+        self._doubts: dict[str, str] = {}
+        """The reasons of the conditions that noise has left open on this snapshot, by their keys."""
         self.since_s, self._now_s = now_s, now_s
         self.message = "nothing has happened yet"
 
@@ -83,8 +85,11 @@ class TaskWatch:
 
     @property
     def refusals(self) -> list[str]:
-        """The reasons for which the task is not confirmed although its conditions hold."""
-        return self.judge.success.refusals(self._names)
+        """The reasons for which the task is not confirmed although its conditions hold, or held until noise."""
+        doubts = (
+            [f"{key} is open: {why}" for key, why in self._doubts.items()] if self.judge.run.done[0] else []
+        )
+        return [*self.judge.success.refusals(self._names), *doubts]
 
     def close(self) -> None:
         """Stop deciding the conditions of the task."""
@@ -110,16 +115,19 @@ class TaskWatch:
             return np.array([int(predicate.evaluate(world).truth)], dtype=np.int8)
 
         sight = self._eyes.look(world)
-        self._names = sight.names
+        self._names, self._doubts = sight.names, {}
         events = self.judge.update(self._truth, sight, decide).events.of(0)
         own = [event for event in events if event.code in OF_THE_TASK]
         if own:
             self.since_s, self.message = now_s, own[-1].message
         success = self.judge.success
-        shown = (bool(success.unwinnable[0]), bool(success.lives.since_s[0] >= 0.0), self.refusals)
+        known = self.judge.success.refusals(self._names), *self._doubts  # no numbers, which differ each time
+        shown = (bool(success.unwinnable[0]), bool(success.lives.since_s[0] >= 0.0), known)
         changed, self._shown = shown != self._shown, shown
         return News(bool(own) or restarted or changed, events)
 
     def _truth(self, key: str) -> Truths:
-        found = self.task.expressions[key].decide(self._evaluation).truth
-        return np.array([int(found)], dtype=np.int8)
+        found = self._evaluation.judged(self.task.expressions[key], self.task.max_flip)
+        if found.is_in_doubt:
+            self._doubts[key] = found.reason
+        return np.array([int(found.truth)], dtype=np.int8)

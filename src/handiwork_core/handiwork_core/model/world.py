@@ -68,12 +68,15 @@ class ObjectState:
         world_v_object: Linear velocity in world axes, (3,), m/s.
         world_w_object: Angular velocity in world axes, (3,), rad/s.
         stamp_s: Time of the measurement, s.
+        pose_covariance: Covariance of the pose, (6, 6): x, y, z, rotation about the fixed axes x, y, z of world
+            [m, rad]; None: the pose is exact. See ``scene.covariance``.
     """
 
     world_T_object: Pose
     world_v_object: Array
     world_w_object: Array
     stamp_s: float
+    pose_covariance: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conditionals_node.expressions.expression import Algebra, Expression
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.counting import TINY, counted_margins
 from conditionals_node.predicates.measured import Measured
@@ -19,6 +18,8 @@ from conditionals_node.views.batch_worlds import Worlds
 from conditionals_node.views.views import Unknown
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
+
+from .expression import Algebra, Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
