@@ -19,11 +19,12 @@ from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "test" / "data" / "situations" / "pictures"
-SIZE_PX = (240, 180)
-QUALITY = 40
+SIZE_PX = (320, 240)
+QUALITY = 55
 """Of the WebP files: they are small enough to be part of the repository."""
 HIDDEN = (0.93, 0.93, 0.95)
 """The colour of an object that the judge does not see."""
+TILE_M = 0.05
 FROM = np.array([-0.75, -0.95, 0.75])
 """Direction from the things to the camera: the side from which openings to the robot are seen."""
 
@@ -76,14 +77,27 @@ def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation)
     points = np.concatenate(
         [
             body.corners.reshape(-1, 3)
-            for body, name in zip(bodies, world.objects, strict=True)
+            for body, name in zip(bodies[:-1], world.objects, strict=True)
             if name != "table"
         ]
     )
+    bodies.append(table_top())
     hand = hand_of(robot, links, world)
     camera = close_up(points, hand is not None)
     solid = joined([*bodies, *([hand] if hand is not None else [])])
     return Studio({}, solid, -0.6, SIZE_PX, camera, Sun(SUN.direction, frozen(camera.target))).take({})
+
+
+def table_top() -> BodyTriangles:
+    """Return the top of the table as small tiles: the rasteriser leaves out a triangle that begins behind the camera."""
+    x, y = np.meshgrid(0.2 + TILE_M * np.arange(16), -0.6 + TILE_M * np.arange(24))
+    low = np.stack([x.ravel(), y.ravel(), np.full(x.size, 1e-5)], axis=-1)
+    right, ahead = np.array([TILE_M, 0.0, 0.0]), np.array([0.0, TILE_M, 0.0])
+    halves = [(low, low + right, low + right + ahead), (low, low + right + ahead, low + ahead)]
+    corners = np.concatenate([np.stack(half, axis=1) for half in halves])
+    color = np.array(color_of("table", is_static=True)) ** 2.2
+    up = np.broadcast_to([0.0, 0.0, 1.0], corners.shape)
+    return BodyTriangles(corners, up, np.tile(color, (len(corners), 1)))
 
 
 def hand_of(robot: Robot, links: dict[str, BodyTriangles], world: World) -> BodyTriangles | None:
