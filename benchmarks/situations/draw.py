@@ -77,19 +77,18 @@ def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation)
     points = np.concatenate(
         [
             body.corners.reshape(-1, 3)
-            for body, name in zip(bodies[:-1], world.objects, strict=True)
+            for body, name in zip(bodies, world.objects, strict=True)
             if name != "table"
         ]
     )
-    bodies.append(table_top())
     hand = hand_of(robot, links, world)
     camera = close_up(points, hand is not None)
-    solid = joined([*bodies, *([hand] if hand is not None else [])])
+    solid = joined([*bodies, table_top(), *([hand] if hand is not None else [])])
     return Studio({}, solid, -0.6, SIZE_PX, camera, Sun(SUN.direction, frozen(camera.target))).take({})
 
 
 def table_top() -> BodyTriangles:
-    """Return the top of the table as small tiles: the rasteriser leaves out a triangle that begins behind the camera."""
+    """Return the top of the table as tiles: the rasteriser leaves out triangles that begin behind the camera."""
     x, y = np.meshgrid(0.2 + TILE_M * np.arange(16), -0.6 + TILE_M * np.arange(24))
     low = np.stack([x.ravel(), y.ravel(), np.full(x.size, 1e-5)], axis=-1)
     right, ahead = np.array([TILE_M, 0.0, 0.0]), np.array([0.0, TILE_M, 0.0])
@@ -112,7 +111,9 @@ def hand_of(robot: Robot, links: dict[str, BodyTriangles], world: World) -> Body
         return None
     poses = link_poses(robot, dict(world.joints.position))
     arm = robot.arm("")
-    shown = [name for name in links if name == arm.ee_link or (arm.gripper and name in arm.gripper.finger_links)]
+    shown = [
+        name for name in links if name == arm.ee_link or (arm.gripper and name in arm.gripper.finger_links)
+    ]
     placed = [links[name].moved(Pose.identity() @ poses[name]) for name in shown]
     return joined(placed)
 

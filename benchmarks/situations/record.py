@@ -20,7 +20,7 @@ from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "test"))  # the motions of the tests
-from support.cells.arm_motion import grasp_pose, move, solve_ik  # noqa: E402
+from support.cells.arm_motion import grasp_pose, move, solve_ik
 
 SETTLE_S = 1.0
 """Time of physics before a situation is recorded, unless it says otherwise, s."""
@@ -137,9 +137,8 @@ class Recorder:
         gripper = self._arm.gripper
         assert gripper is not None
         objects = {
-            name: rounded(
-                (*one.world_T_object.translation_m, *one.world_T_object.rotation.wxyz), 6
-            ) + rounded((*one.world_v_object, *one.world_w_object), 5)
+            name: rounded((*one.world_T_object.translation_m, *one.world_T_object.rotation.wxyz), 6)
+            + rounded((*one.world_v_object, *one.world_w_object), 5)
             for name, one in world.object_states().items()
         }
         contacts = [

@@ -20,7 +20,15 @@ from .situations import Question, Situation
 Judge = Callable[[Situation, Question], object]
 """Answers a question: True, False, None for UNKNOWN, a ``Truth`` or its name, or a ``Finding``, which has a reason."""
 
-HULLS = ("object", "container", "logical", "K", "require_contact_with", "require_gripper_detached", "min_force")
+HULLS = (
+    "object",
+    "container",
+    "logical",
+    "K",
+    "require_contact_with",
+    "require_gripper_detached",
+    "min_force",
+)
 """Arguments of containment that ``object_in_hull`` has too."""
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "gripper_detached": {"weight_share": 0.0},
@@ -147,7 +155,9 @@ def load_judge(name: str) -> Judge:
     """
     place, _, function = name.rpartition(":")
     if not place or not function:
-        raise ConfigError("--judge", [f"{name!r} names no function; write module:function or file.py:function"])
+        raise ConfigError(
+            "--judge", [f"{name!r} names no function; write module:function or file.py:function"]
+        )
     try:
         module = _file_module(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except (ImportError, OSError) as error:

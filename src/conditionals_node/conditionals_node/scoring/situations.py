@@ -77,11 +77,8 @@ def load_bodies() -> Scene:
 @lru_cache(maxsize=1)
 def load_families() -> tuple[dict[str, Any], ...]:
     """Return the families as written, in the order of ``CATEGORIES``, each with its ``category``."""
-    found = []
-    for category in CATEGORIES:
-        for family in yaml.safe_load((DATA / f"{category}.yaml").read_text(encoding="utf-8")):
-            found.append({"category": category, **family})
-    return tuple(found)
+    files = {name: yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8")) for name in CATEGORIES}
+    return tuple({"category": name, **family} for name, families in files.items() for family in families)
 
 
 def scenes_of(family: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -125,10 +122,13 @@ def questions_of(entry: Mapping[str, Any]) -> tuple[Question, ...]:
     Args:
         entry: The situation as written: ``asks`` has rows of expression, label, and optionally a reason of its own and
             why the conditions disagree.
+
+    Raises:
+        ValueError: A row has more entries, or a label is none.
     """
     found = []
     for text, label, *more in entry["asks"]:
-        why, known = (*more, "", "")[:2]
+        why, known = (*more, *("", "")[len(more) :])  # more than two: a comma in a text without quotes
         found.append(Question(text, truth_of(label), why or entry["why"], known))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conditionals_node.scoring import (
     CATEGORIES,
+    Answer,
     Judge,
     Scored,
     load_judge,
@@ -132,30 +133,24 @@ def as_json(scored: Scored) -> dict[str, object]:
         scored: The answers.
     """
     agreement = {
-        name: {category or "all": dict(zip(KEYS, scored.counts(name, category), strict=True))
-               for category in ["", *scored.categories()]}
+        name: {category or "all": _counts(scored, name, category) for category in ["", *scored.categories()]}
         for name in scored.answers
-    }  # fmt: skip
+    }
     rows = []
     for i, one in enumerate(scored.situations):
         for j, question in enumerate(one.questions):
-            answers = {name: answered[i][j] for name, answered in scored.answers.items()}
-            rows.append(
-                {
-                    "situation": one.key,
-                    "category": one.category,
-                    "question": question.expression,
-                    "label": question.label.name,
-                    "why": question.why,
-                    "known_disagreement": question.known_disagreement,
-                    "answers": {
-                        name: {"verdict": answer.truth.name if answer.truth is not None else "ERROR",
-                               "reason": answer.reason}
-                        for name, answer in answers.items()
-                    },
-                }  # fmt: skip
-            )
+            answers = {name: _answer(answered[i][j]) for name, answered in scored.answers.items()}
+            row = {"situation": one.key, "category": one.category, "question": question.expression}
+            row |= {"label": question.label.name, "why": question.why}
+            rows.append({**row, "known_disagreement": question.known_disagreement, "answers": answers})
     return {"agreement": agreement, "questions": rows}
 
 
-KEYS = ("agreeing_questions", "questions", "agreeing_situations", "situations")
+def _counts(scored: Scored, judge: str, category: str) -> dict[str, int]:
+    keys = ("agreeing_questions", "questions", "agreeing_situations", "situations")
+    return dict(zip(keys, scored.counts(judge, category), strict=True))
+
+
+def _answer(answer: Answer) -> dict[str, str]:
+    verdict = answer.truth.name if answer.truth is not None else "ERROR"
+    return {"verdict": verdict, "reason": answer.reason}
