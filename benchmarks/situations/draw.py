@@ -15,6 +15,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_viz.film.camera import SUN, Camera, Sun
 from handiwork_viz.film.palette import color_of
 from handiwork_viz.film.picture import Studio
+from handiwork_viz.film.rasterizer import Image
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +62,7 @@ def draw(robot: Robot, only: str = "") -> int:
     return sum(path.stat().st_size for path in PICTURES.iterdir())
 
 
-def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation) -> Array:
+def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation) -> Image:
     """Return the picture of a situation, (h, w, 3), sRGB.
 
     Args:

@@ -128,7 +128,9 @@ def questions_of(entry: Mapping[str, Any]) -> tuple[Question, ...]:
     """
     found = []
     for text, label, *more in entry["asks"]:
-        why, known = (*more, *("", "")[len(more) :])  # more than two: a comma in a text without quotes
+        if len(more) > 2:
+            raise ValueError(f"{text}: has {len(more) + 2} entries; put a text with a comma in quotes")
+        why, known = [*more, "", ""][:2]
         found.append(Question(text, truth_of(label), why or entry["why"], known))
     return tuple(found)
 

@@ -18,6 +18,7 @@ from handiwork_core.contracts.predicate import Truth
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS, ROOT
 
+pytestmark = pytest.mark.slow
 LEAST = 0.98
 """Share of the questions on which Handiwork must agree with the labels."""
 EXAMPLE = f"{ROOT / 'examples' / 'box_judge.py'}:judge"

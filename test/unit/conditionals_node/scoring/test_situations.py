@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from conditionals_node.scoring import CATEGORIES, load_situations
-from conditionals_node.scoring.situations import DATA, load_families, scenes_of, truth_of
+from conditionals_node.scoring.situations import (
+    DATA,
+    load_families,
+    questions_of,
+    scenes_of,
+    truth_of,
+)
 from handiwork_core.contracts.predicate import Truth
 from support.paths import DATA as TEST_DATA
 
@@ -97,3 +103,9 @@ def test_verdicts_may_be_given_in_several_ways(given: object, wanted: Truth) -> 
 def test_other_values_are_no_verdicts(given: object) -> None:
     with pytest.raises(ValueError, match="is no verdict"):
         truth_of(given)
+
+
+def test_a_reason_with_a_comma_without_quotes_is_refused() -> None:
+    row = ["object_upright(object=can)", True, "It lies", "as cans do", "at times."]
+    with pytest.raises(ValueError, match="put a text with a comma in quotes"):
+        questions_of({"why": "", "asks": [row]})
