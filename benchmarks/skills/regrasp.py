@@ -1,7 +1,8 @@
 """A box that must be turned over: ``python -m benchmarks.skills.regrasp [--episodes 100] [--place turned]``.
 
 ``turned``: a low box on the table must lie on a tray with its underside up, which no single grasp can do.
-``upright``: a cube must come into a bin, which the first grasp can do; it shows the cost of the search. Every episode is a seed of its own: scattered scene and one goal of ``move_object``, in physics, without ROS. The rows
+``plain``: a cube must come into a bin, in any orientation, which the first grasp can do: the cost of the search.
+Every episode is a seed of its own: scattered scene and one goal of ``move_object``, in physics, without ROS. The rows
 ``one grasp`` and ``regrasp`` have the same seeds and differ in the parameter ``regrasp`` alone. An episode is good if
 the goal succeeds and the settled object lies within the bounds of its container, within 10 degrees of the wanted side.
 Intervals are Wilson's, with 95 % confidence. A failure is printed with its seed, so that ``--seed N --episodes 1``
@@ -39,9 +40,9 @@ PATIENCE_S = 60.0
 SETTLE_S, LEAN_DEG = 0.5, 10.0
 PLACES = {
     "turned": ("turn_over", "box", "tray", (0.0, 0.0, -1.0)),
-    "upright": ("tabletop", "cube", "bin", (0.0, 0.0, 1.0)),
+    "plain": ("tabletop", "cube", "bin", (0.0, 0.0, 0.0)),
 }
-"""The scene, the object, its container, and the axis of the object that is to point up."""
+"""The scene, the object, its container, and the axis of the object that is to point up; zero: any."""
 ROWS = {"one grasp": False, "regrasp": True}
 SEARCH = "select"
 """The stage of a step's choice; that of the search has no step before it."""
@@ -60,7 +61,7 @@ def verdict(cell: SimulatedCell, name: str, container: str, up_axis: Sequence[fl
     poses = {one: state.world_T_object for one, state in cell.snapshot().states.items()}
     box = object_box(cell.objects[container]).moved(poses[container])
     beside = np.abs((box.pose.inverse() @ poses[name]).translation_m[:2]) - box.size[:2] / 2
-    up = float((poses[name].rotation.matrix() @ np.array(up_axis))[2])
+    up = float((poses[name].rotation.matrix() @ np.array(up_axis))[2]) if any(up_axis) else 1.0
     lean_deg = float(np.rad2deg(np.arccos(np.clip(up, -1.0, 1.0))))
     if beside.max() < 0.0 and lean_deg < LEAN_DEG:
         return OK

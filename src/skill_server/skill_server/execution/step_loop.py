@@ -47,8 +47,9 @@ class StepLoop:
         gripper_state.forget_lost(context, before)
         steps, done, count = self._skill.steps(self._params, context), 0, 1
         outcome: Outcome | None = None
+        label = ""
         while (step := self._next(steps, outcome, done, count)) is not None:
-            count = done + 1 + step.left
+            label, count = step.label, done + 1 + step.left
             self._log.begin_step(step.label, done, count)
             if outcome is not None and not outcome.ok and not (stopped := context.arm.stop()).ok:
                 raise StepFailed(replace(outcome, message=f"{outcome.message}; {stopped.message}"))
@@ -58,7 +59,8 @@ class StepLoop:
         judged = self._skill.is_success(self._params, before, after, context)
         if judged.ok:
             self._log.finished()
-        return judged
+            return judged
+        return replace(judged, stage=judged.stage or f"{label}: judge")
 
     def _next(self, steps: Steps, outcome: Outcome | None, done: int, count: int) -> SkillStep | None:
         """Let the skill choose the next step, in a stage of its own, by the newest world; None: there is none."""

@@ -100,30 +100,40 @@ def _of_face(
 ) -> tuple[list[Spot], int]:
     """Return the placements in one orientation, and the number of points that were of no use."""
     around = {one: _surroundings(world, one, name) for one in supports}
-    spots, taken = list[Spot](), 0
+    spots, taken = list[list[Spot]](), 0
     for i in range(DRAWN if supports else 0):
-        if len(spots) >= SPOTS * TURNS:
+        if len(spots) >= SPOTS:
             break
-        on = supports[i % len(supports)]
-        body = world.objects[name]
-        first = float(rng.uniform(0.0, 2.0 * math.pi / TURNS))
-        turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), first) @ face.rotation
+        on, first = supports[i % len(supports)], float(rng.uniform(0.0, 2.0 * math.pi / TURNS))
         at = _point(world, on, ring, base, rng)
-        if at is None:
-            taken += 1
-            continue
-        rest = around[on].rest(body, turn, at)
-        pose = Pose.of((*at, rest.height_m if np.isfinite(rest.height_m) else 0.0), turn)
-        if not (rest.is_carried and rest.is_even and rest.is_over_container) or not _is_on(
-            world, name, on, pose
-        ):
-            taken += 1
-            continue
-        for k in range(TURNS):
-            turned = Rotation.from_axis_angle((0.0, 0.0, 1.0), k * 2.0 * math.pi / TURNS) @ turn
-            spots.append(Spot(Pose.of(pose.translation_m, turned), on, index))
+        turns = (first + k * 2.0 * math.pi / TURNS for k in range(TURNS))
+        poses = (
+            [] if at is None else [_at_rest(world, name, on, around[on], face, at, turn) for turn in turns]
+        )
+        free = [Spot(pose, on, index) for pose in poses if pose is not None]
+        taken += not free
+        if free:
+            spots.append(free)
     # The turns of one spot come far apart: a spot that is out of reach in one turn is so in most.
-    return [spot for k in range(TURNS) for spot in spots[k::TURNS]], taken
+    return [spot for row in zip_longest(*spots) for spot in row if spot is not None], taken
+
+
+def _at_rest(
+    world: World,
+    name: str,
+    on: str,
+    around: Surroundings,
+    face: StablePlacement,
+    at: Array,
+    turn_rad: float,
+) -> Pose | None:
+    """Return the pose in which the object rests at a point (2,); None where the point is not free."""
+    turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), turn_rad) @ face.rotation
+    rest = around.rest(world.objects[name], turn, at)
+    if not (rest.is_carried and rest.is_even and rest.is_over_container):
+        return None
+    pose = Pose.of((*at, rest.height_m), turn)
+    return pose if _is_on(world, name, on, pose) else None
 
 
 def _surroundings(world: World, support: str, name: str) -> Surroundings:
