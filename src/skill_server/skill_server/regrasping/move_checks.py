@@ -38,12 +38,14 @@ def check_move(params: MoveObjectParams, arm: ArmSpec, world: World) -> Outcome:
     known = checks.known_object("object", params.object, world)
     picked = check_pick(pick_params(params), arm, world) if known.ok else known
     of_object = tuple(one for one in picked.all if not one.ok and one.field_name == "object")
+    turned = checks.all_faults(_orientation(params))
+    place = params.place if turned.ok else params
     return checks.all_faults(
         (
             *of_object,
-            check_goal(params.place, arm, world),
-            check_numbers(params.place),
-            *_orientation(params),
+            turned,
+            check_goal(place, arm, world),
+            check_numbers(place),
             *_regrasps(params, world),
         )
     )

@@ -93,7 +93,7 @@ def find_course(
     where = ""
     if chain is None and most > 0:
         spots, where = _spots(params, context, world)
-        chain = shortest_chain(start, spots, possible, most)
+        chain = shortest_chain(start, spots, possible, most, lambda spot: spot.face)
     if chain is None:
         text = f"no grasp brings {name!r} to its place{where}; {possible.tally.words}"
         raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=possible.tally.blocking))

@@ -86,17 +86,20 @@ class PlannerPossibilities:
         self._grasps[start] = (GraspAt(held.link_T_object.inverse()),)
 
     def serving(self, node: Spot) -> GraspAt | None:
-        """See ``Possibilities``; the planner is not asked where no grasp is made that may serve the place."""
-        if node not in self._grasps:
-            made = (key_of(self._grasp_of(one, node)) for one in self._stages(node))
-            if not any(self._serves.get(key, True) for key in made):
-                return None
-        return next((grasp for grasp in self.grasps(node) if self._is_serving(node, grasp)), None)
+        """See ``Possibilities``; the planner is only asked about grasps that may serve the place."""
+        if node in self._grasps:
+            return next((grasp for grasp in self._grasps[node] if self._is_serving(node, grasp)), None)
+        made = self._stages(node)
+        maybe = [one for one in made if self._serves.get(key_of(self._grasp_of(one, node)), True)]
+        grasps = self._possible(node, maybe)
+        if len(maybe) == len(made):
+            self._grasps[node] = grasps
+        return next((grasp for grasp in grasps if self._is_serving(node, grasp)), None)
 
     def grasps(self, node: Spot) -> tuple[GraspAt, ...]:
         """See ``Possibilities``; unlike approaches take turns."""
         if node not in self._grasps:
-            self._grasps[node] = self._possible(node)
+            self._grasps[node] = self._possible(node, self._stages(node))
         return self._grasps[node]
 
     def put_down(self, node: Spot, grasp: GraspAt, at: Sequence[Spot]) -> Sequence[Spot]:
@@ -138,12 +141,10 @@ class PlannerPossibilities:
                 self.tally.grasps.add((failure.outcome.message,))
         return self._made[node]
 
-    def _possible(self, node: Spot) -> tuple[GraspAt, ...]:
+    def _possible(self, node: Spot, made: Sequences) -> tuple[GraspAt, ...]:
+        """Return those of the grasps at a placement that the planner finds possible."""
         name, context = self._pick.object, self._at(node)
-        sequences = [
-            tuple(replace(stage, ignored=stage.ignored | {name}) for stage in one)
-            for one in self._stages(node)
-        ]
+        sequences = [tuple(replace(stage, ignored=stage.ignored | {name}) for stage in one) for one in made]
         if not sequences:
             return ()
         verdicts = self._judged(sequences, self._pick, context)
