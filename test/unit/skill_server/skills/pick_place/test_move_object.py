@@ -12,6 +12,7 @@ from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResul
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.testing.fakes import FakePlanner, Fakes
+from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
 from unit.skill_server.execution.test_executor import CUBE, made
@@ -25,12 +26,23 @@ TRAY_Y = -0.15
 WALL = BodyPair("gantry/hand", "wall")
 
 
+NO_IK = CandidateVerdict(Code.NO_IK, np.zeros((0, 0)), waypoint=0)
+
+
+def _is_turned_so(world_T_ee: Pose) -> bool:
+    """Return True for a pose that the angles of the gantry can express."""
+    return gantry_pose(gantry_q(world_T_ee)).distance_to(world_T_ee)[1] < 1e-6
+
+
 class FromBelow(FakePlanner):
     """Reaches the tray only with a hand that came along the cube's z, which no hand over the upright cube does."""
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
         """See ``FakePlanner``."""
         result = super().check_candidates(request, should_stop=should_stop)
+        turns = [all(map(_is_turned_so, one.world_T_ee)) for one in request.candidates]
+        verdicts = [v if good else NO_IK for v, good in zip(result.verdicts, turns, strict=True)]
+        result = replace(result, verdicts=tuple(verdicts))
         if not request.scenes[0].attached:
             return result
         ee_T_object = request.scenes[0].attached[0].link_T_object
@@ -38,7 +50,9 @@ class FromBelow(FakePlanner):
             return result
         refused = CandidateVerdict(Code.PATH_BLOCKED, np.zeros((0, 0)), blocking=WALL, waypoint=1)
         verdicts = [
-            refused if (candidate.world_T_ee[1] @ ee_T_object).translation_m[1] < TRAY_Y else verdict
+            refused
+            if verdict.code is Code.OK and (candidate.world_T_ee[1] @ ee_T_object).translation_m[1] < TRAY_Y
+            else verdict
             for candidate, verdict in zip(request.candidates, result.verdicts, strict=True)
         ]
         return replace(result, verdicts=tuple(verdicts))
@@ -95,14 +109,21 @@ def test_a_search_that_finds_nothing_counts_placements_grasps_and_causes() -> No
     assert f.arm.followed == 0
 
 
-def test_a_search_without_time_says_so() -> None:
+def test_a_search_without_time_says_so_and_nothing_moves() -> None:
     f = cell()
-    done = run(f, replace(GOAL, search_time=0.1, seed=1))
-    clock_free = run(cell(), replace(GOAL, search_time=600.0, seed=1))
-    assert clock_free.outcome.ok
-    if not done.outcome.ok:
-        assert done.outcome.code is Code.PLAN_BUDGET
-        assert "search_time 0.1 s" in done.outcome.message
+    check = f.planner.check_candidates
+
+    def slow(request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
+        result = check(request, should_stop=should_stop)
+        late = len(f.planner.candidates) > 3
+        return CandidatesResult(Code.PLAN_BUDGET, "late", ()) if late else result
+
+    f.planner.check_candidates = slow  # type: ignore[method-assign]
+    done = run(f, replace(GOAL, search_time=7.0))
+    assert done.outcome.code is Code.PLAN_BUDGET
+    assert done.outcome.field_name == "search_time"
+    assert "no chain of grasps within search_time 7 s; grasps: " in done.outcome.message
+    assert f.arm.followed == 0
 
 
 def test_an_object_in_the_hand_is_put_down_first_where_its_grasp_does_not_serve_the_place() -> None:
