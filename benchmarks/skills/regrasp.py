@@ -6,7 +6,7 @@ Every episode is a seed of its own: scattered scene and one goal of ``move_objec
 ``one grasp`` and ``regrasp`` have the same seeds and differ in the parameter ``regrasp`` alone. An episode is good if
 the goal succeeds and the settled object lies within the bounds of its container, within 10 degrees of the wanted side.
 Intervals are Wilson's, with 95 % confidence. A failure is printed with its seed, so that ``--seed N --episodes 1``
-repeats it.
+repeats it. ``--picture FILE`` draws the steps of one episode instead.
 """
 
 from __future__ import annotations
@@ -24,16 +24,21 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
-from handiwork_core.model.geometry import Pose  # noqa: E402
+from handiwork_core.contracts.skill import Progress  # noqa: E402
+from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
+from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
+from handiwork_viz.film.film import Projection, write_still  # noqa: E402
+from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
 from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
 from skill_server.execution.run import ExecutionResult, run_skill  # noqa: E402
 from skill_server.geometry.solids import object_box  # noqa: E402
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams  # noqa: E402
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
+from support.paths import ROBOTS  # noqa: E402
 
 PATIENCE_S = 60.0
 """Steady time for one plan and for one search, s: long, so that a busy machine does not change the result."""
@@ -46,6 +51,11 @@ PLACES = {
 ROWS = {"one grasp": False, "regrasp": True}
 SEARCH = "select"
 """The stage of a step's choice; that of the search has no step before it."""
+
+MOMENTS = ("pick: lift", "put down: release", "pick again: lift", "place: release")
+"""The stages at whose beginning the picture shows the cell."""
+CAMERA = Camera(frozen([1.45, 0.75, 0.62]), frozen([0.40, -0.02, 0.12]), 28.0)
+VIEW_PX = (480, 360)
 
 
 def verdict(cell: SimulatedCell, name: str, container: str, up_axis: Sequence[float]) -> Outcome:
@@ -86,7 +96,20 @@ def episode(
     """
     scene, name, container, up_axis = PLACES[place]
     cell = SimulatedCell(robot, engine, scene, seed)
-    params = MoveObjectParams(
+    ended = run_skill(MoveObject(), goal(place, row, seed), cell.context(seed))
+    return ended, verdict(cell, name, container, up_axis) if ended.outcome.ok else ended.outcome
+
+
+def goal(place: str, row: str, seed: int) -> MoveObjectParams:
+    """Return the goal of an episode.
+
+    Args:
+        place: Name of the place.
+        row: Name of the row.
+        seed: Seed of the choices.
+    """
+    _, name, container, up_axis = PLACES[place]
+    return MoveObjectParams(
         object=name,
         container=container,
         up_axis=up_axis,
@@ -95,8 +118,37 @@ def episode(
         allowed_planning_time=PATIENCE_S,
         search_time=PATIENCE_S,
     )
-    ended = run_skill(MoveObject(), params, cell.context(seed))
-    return ended, verdict(cell, name, container, up_axis) if ended.outcome.ok else ended.outcome
+
+
+def draw(robot: Robot, engine: CpuEngine, seed: int, path: Path) -> None:
+    """Write a picture of the steps of an episode.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        seed: Seed of scene and choices.
+        path: The PNG file.
+
+    Raises:
+        RuntimeError: The episode failed.
+    """
+    cell, taken = SimulatedCell(robot, engine, PLACES["turned"][0], seed), dict[str, Instant]()
+    context = cell.context(seed)
+
+    def take(progress: Progress) -> None:
+        if progress.stage in MOMENTS and progress.stage not in taken:
+            world = cell.snapshot()
+            poses = {name: state.world_T_object for name, state in world.states.items()}
+            taken[progress.stage] = Instant(world.joints.position, poses)
+
+    context.report = take
+    ended = run_skill(MoveObject(), goal("turned", "regrasp", seed), context)
+    if not ended.outcome.ok:
+        raise RuntimeError(str(ended.outcome))
+    instants = [taken[moment] for moment in MOMENTS]
+    recording = FilmRecording(cell.objects, cell.world_T_base(), tuple(instants))
+    views = Projection(recording, robot, ROBOTS / robot.name, CAMERA, SUN).frames(instants, VIEW_PX)
+    write_still(np.vstack([np.hstack(views[:2]), np.hstack(views[2:])]), path)
 
 
 def regrasps(ended: ExecutionResult) -> int:
@@ -160,9 +212,14 @@ def main() -> int:
     parser.add_argument("--place", choices=sorted(PLACES), action="append")
     parser.add_argument("--row", choices=sorted(ROWS), action="append")
     parser.add_argument("--seed", type=int, default=0, help="of the first episode")
+    parser.add_argument("--picture", type=Path, help="write a PNG of the steps of the first episode")
     wanted = parser.parse_args()
     robot = load_robot(ROOT / "src/robot_description/robots/fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
+    if wanted.picture:
+        draw(robot, engine, wanted.seed, wanted.picture)
+        engine.close()
+        return 0
     print(
         "| place | row | seeds | good | interval | planner in the search p50 / p95 [s] | processor p50 / p95 [s] |"
         " robot's time p50 / p95 [s] | put down | failures |\n|---|---|---|---:|---:|---:|---:|---:|---|---|"
