@@ -54,7 +54,7 @@ SEARCH = "select"
 
 MOMENTS = ("pick: lift", "put down: release", "pick again: lift", "place: release")
 """The stages at whose beginning the picture shows the cell."""
-CAMERA = Camera(frozen([1.45, 0.75, 0.62]), frozen([0.40, -0.02, 0.12]), 28.0)
+CAMERA = Camera(frozen([1.85, 0.45, 0.80]), frozen([0.42, 0.03, 0.14]), 30.0)
 VIEW_PX = (480, 360)
 
 
