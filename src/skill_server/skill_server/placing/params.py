@@ -65,6 +65,14 @@ class PlaceParams(SkillParams):
         """Objects whose motion makes the chosen commands wrong."""
         return (self.container,)
 
+    def ee_poses(self, ee_T_object: Pose) -> tuple[Pose, ...]:
+        """Return the EE poses of the goal for the release; empty: releases are sampled.
+
+        Args:
+            ee_T_object: Pose of the held object in the EE frame.
+        """
+        return self.place_poses
+
     @property
     def is_horizontal(self) -> bool:
         """True for placing along ``align_place_obj_axis``."""

@@ -1,0 +1,145 @@
+"""Move object: bring an object to a place from where it is, by as many grasps as that takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params.retry_policy import LOST, UNREACHED, Recovery
+from skill_server.regrasping.grasp_at import key_of
+from skill_server.regrasping.move_checks import check_move
+from skill_server.regrasping.params import MoveObjectParams
+from skill_server.regrasping.planning import Course, find_course, pick_params, pose_error
+from skill_server.state.held_object import held_name
+
+from .pick import Pick
+from .place import Place
+
+__all__ = ["MoveObject", "MoveObjectParams"]
+
+TURNED_RAD = math.radians(20.0)
+"""The largest angle between the settled object and what the goal asks for."""
+OFF_M = 0.03
+"""The largest distance of the settled object from its pose."""
+
+
+class MoveObject(CompositeSkill[MoveObjectParams]):
+    """Pick and place in one goal; the object is put down and grasped again where no grasp serves the place."""
+
+    name = "move_object"
+    params_type = MoveObjectParams
+    object_fields = ("object", "container")
+
+    def is_feasible(self, params: MoveObjectParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return check_move(params, arm, world)
+
+    def steps(self, params: MoveObjectParams, context: Context) -> Steps:
+        """Search for the shortest chain of grasps, do its first grasp, and search again in the world as it then is."""
+        regrasps, failed, refused = 0, 0, set[tuple[int, ...]]()
+        while True:
+            most = params.max_regrasps * params.regrasp - regrasps
+            try:
+                course = _course(params, context, most, refused)
+            except StepFailed as none:
+                yield from _closer(params, context, none.outcome)
+                return
+            again = " again" if regrasps else ""
+            if course.grasp.stages:
+                outcome = yield SkillStep(f"pick{again}", Pick(), _pick(params, course), _left(course))
+                if not outcome.ok:
+                    failed += 1
+                    _go_on(params, outcome, failed)
+                    refused.add(key_of(course.grasp))
+                    continue
+            if course.put_down is None:
+                outcome = yield SkillStep("place", Place(), params.place)
+                if outcome.ok:
+                    return
+            else:
+                down = course.possible.put_down_params((course.put_down,))
+                outcome = yield SkillStep("put down", Place(), down, _left(course) - 1)
+                regrasps += 1
+                refused.clear()
+            if not outcome.ok:
+                failed += 1
+                _go_on(params, outcome, failed)
+
+    def is_success(self, params: MoveObjectParams, before: World, after: World, context: Context) -> Outcome:
+        """Judge as Place does, and check that the settled object is turned as the goal asks."""
+        found = Place().is_success(params.place, before, after, context)
+        if not found.ok:
+            return found
+        turned = _turned(params.place, after)
+        return found if turned.ok else turned
+
+
+def _closer(params: MoveObjectParams, context: Context, none: Outcome) -> Steps:
+    """Pick and place as one grasp with a closer look may still do; fail as the search did where that fails at once."""
+    if none.code is not Code.NO_CANDIDATE or context.held:
+        raise StepFailed(none)
+    picked = yield SkillStep("pick", Pick(), replace(pick_params(params), next_place=params.place), 1)
+    if not picked.ok:
+        raise StepFailed(none if picked.code is Code.NO_CANDIDATE else picked)
+    placed = yield SkillStep("place", Place(), params.place)
+    if not placed.ok:
+        raise StepFailed(placed)
+
+
+def _course(params: MoveObjectParams, context: Context, most: int, refused: set[tuple[int, ...]]) -> Course:
+    """Find the next grasp of the object, which is recorded as held where it is in the hand."""
+    world = context.world.snapshot()
+    if held_name(context, world):
+        arm_motions.held(context, world, params.object)
+    return find_course(params, Pick().stages, context, most, refused)
+
+
+def _pick(params: MoveObjectParams, course: Course) -> object:
+    """Return the parameters of the pick with the chosen grasp, which looks ahead to where the object goes with it."""
+    ahead = params.place if course.put_down is None else course.possible.put_down_params((course.put_down,))
+    return replace(pick_params(params), grasp_poses=(course.grasp.world_T_ee,), next_place=ahead)
+
+
+def _left(course: Course) -> int:
+    """Return the number of steps behind the next grasp: a release, and two for each regrasp."""
+    return 1 + 2 * course.chain.regrasps
+
+
+def _go_on(params: MoveObjectParams, outcome: Outcome, failed: int) -> None:
+    """Return where another search may help; else fail with the outcome of the step."""
+    codes = {Code.NO_CANDIDATE, *UNREACHED}
+    if params.recovery == Recovery.REGRASP.value:
+        codes |= set(LOST)
+    if (
+        params.recovery == Recovery.GIVE_UP.value
+        or outcome.code not in codes
+        or failed >= params.max_attempts
+    ):
+        raise StepFailed(outcome)
+
+
+def _turned(params: MoveObjectParams, after: World) -> Outcome:
+    """Check the turn of the settled object, and its position where the goal has poses."""
+    pose, name = after.states[params.object].world_T_object, params.object
+    if params.object_poses:
+        off_m, off = pose_error(params, pose)
+        text = f"{name!r} is {off_m * 1e3:.0f} mm and {math.degrees(off):.0f} deg from its pose"
+        good = off_m <= OFF_M and off <= TURNED_RAD
+        return OK if good else Outcome(Code.NOT_IN_PLACE, text, position_error_m=off_m, angle_error_rad=off)
+    if not any(params.align_pick_obj_axis) or any(params.align_plane_x_axis):
+        return OK
+    own = pose.rotation.matrix() @ np.array(params.align_pick_obj_axis)
+    container = after.states[params.container].world_T_object.rotation.matrix()
+    wanted = container @ np.array(params.align_place_obj_axis)
+    off = math.acos(float(np.clip(own @ wanted / np.linalg.norm(own) / np.linalg.norm(wanted), -1.0, 1.0)))
+    text = f"the axis of {name!r} is {math.degrees(off):.0f} deg from the one that it is to meet"
+    limit = TURNED_RAD + math.radians(params.align_obj_tol_deg)
+    return OK if off <= limit else Outcome(Code.NOT_IN_PLACE, text, angle_error_rad=off)
