@@ -9,7 +9,11 @@ from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World
+from skill_server.following.expected_targets import MOVED_M, ExpectedTargets
+from skill_server.params.following import Following, following_of
 from skill_server.params.protocol import RunParams
+
+NO_VELOCITIES: Mapping[str, Array] = {}
 
 
 @dataclass(slots=True)
@@ -21,6 +25,8 @@ class ExecutionState:
     Attributes:
         before: World that the commands were chosen in.
         targets: Names of the objects that must still be where they are in ``before``; empty once one is held or let go.
+        velocities: Velocity (3,) [m/s] of each target that moves evenly, and is expected to move on.
+        following: How the targets are watched during motions; None: between motions alone.
         target_fields: The goal field that names each target, by the target's name.
         ignored: Names of the objects that are no obstacles.
         hold_vec_weight: Weights of the pose components that plans must hold; None for none.
@@ -34,6 +40,8 @@ class ExecutionState:
 
     before: World
     targets: tuple[str, ...] = ()
+    velocities: Mapping[str, Array] = field(default_factory=dict)
+    following: Following | None = None
     target_fields: Mapping[str, str] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
     hold_vec_weight: tuple[float, ...] | None = None
@@ -43,6 +51,24 @@ class ExecutionState:
     world_version: int = 0
     begun: list[Command] = field(default_factory=list)
     first_free_q: Array | None = None
+
+    @property
+    def expected(self) -> ExpectedTargets:
+        """Where the targets are expected."""
+        return ExpectedTargets(self.before, self.velocities)
+
+    @property
+    def tolerance_m(self) -> float:
+        """The distance by which a target may be elsewhere, m."""
+        return MOVED_M if self.following is None else self.following.tolerance_m
+
+    def take_params(self, params: RunParams) -> None:
+        """Take what the parameters of the skill say of the targets.
+
+        Args:
+            params: Parameters of the skill.
+        """
+        self.target_fields, self.following = target_fields(params), following_of(params)
 
 
 def target_fields(params: RunParams) -> dict[str, str]:
@@ -69,6 +95,7 @@ def initial_state(
     before: World,
     targets: tuple[str, ...] = (),
     ignored: frozenset[str] = frozenset(),
+    velocities: Mapping[str, Array] = NO_VELOCITIES,
 ) -> ExecutionState:
     """Return the state before the first command; a gripper that holds an object counts as closed.
 
@@ -78,12 +105,14 @@ def initial_state(
         before: World that the commands were chosen in.
         targets: Names of the objects that must not move from where they are in ``before``.
         ignored: Names of the objects that are no obstacles until a command says otherwise.
+        velocities: Velocity (3,) [m/s] of each target that moves evenly.
     """
     gripper = context.arm_spec.gripper
     free = (c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE)
     return ExecutionState(
         before,
         targets,
+        velocities,
         ignored=ignored,
         gripper_m=gripper.min_width_m if gripper is not None and context.held else None,
         first_free_q=next(free, None),

@@ -1,0 +1,282 @@
+"""Targets that move in physics: ``python -m benchmarks.skills.moving [--runs 100] [--only nudges|belt]``.
+
+The whole stack over MuJoCo in real time. Nudges: the cube is pushed, or put elsewhere, at a random time while Pick leads
+to it, and the tray while Place does. Belt: both move evenly, at several speeds. Every run has a seed of its own. The
+reaction is the steady time from the message that first shows the target more than 1 cm away to the motion that replaces
+the one under way.
+"""
+
+# ruff: noqa: ANN401 messages of ROS
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from handiwork_cli.stack.stack import Stack
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.geometry import Array
+
+ARM, TIMEOUT_S = "fr3_arm", 90.0
+FIRST_SEED = 5000
+"""Seeds from here on were not used in development."""
+AWAY_M = 0.01
+LEAST_M, MOST_M = 0.01, 0.06
+SLIDE_MPS2 = 0.9 * 9.81
+"""Deceleration of an object that slides on the table, m/s^2."""
+WITHIN_S = {"pick": ("approach", 1.4), "place": ("transit", 1.4)}
+"""Stage from whose begin on a nudge may come, and the longest time after it, s."""
+CANCELED = 5
+BEGUN = (1, 2)
+SPEEDS = (0.02, 0.05, 0.08, 0.1, 0.15)
+
+
+def wilson(good: int, of: int) -> str:
+    """Return the Wilson interval of 95 % in words.
+
+    Args:
+        good: Number of successes.
+        of: Number of runs.
+    """
+    z, p = 1.96, good / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    return f"{good} of {of} ({100 * (middle - half):.1f} to {100 * (middle + half):.1f} %)"
+
+
+class Observer:
+    """Receives poses of objects and the goals of the arm's controller, with the steady time of each."""
+
+    def __init__(self, stack: Stack) -> None:
+        from action_msgs.msg import GoalStatusArray
+        from handiwork_msgs.msg import ObjectStates
+
+        from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
+
+        self._lock = threading.Lock()
+        self.places: dict[str, Array] = {}
+        self._from: tuple[str, Array] | None = None
+        self.away_s = self.replaced_s = float("nan")
+        self._running: set[bytes] = set()
+        self._known: set[bytes] = set()
+        self._ended: set[bytes] = set()
+        node = stack.client.node
+        node.create_subscription(ObjectStates, "world/object_states", self._on_states, LATEST)
+        topic = f"{ARM}_controller/follow_joint_trajectory/_action/status"
+        node.create_subscription(GoalStatusArray, topic, self._on_status, LATCHED)
+
+    def expect_nudge(self, name: str) -> None:
+        """Note from now on when an object is first seen away from its place, and the next motion after that."""
+        with self._lock:
+            self._from = name, self.places[name]
+            self.away_s = self.replaced_s = float("nan")
+            self._running = set()
+
+    def reaction_s(self) -> float:
+        """Return the reaction, s; nan where no motion was under way that had to be replaced."""
+        with self._lock:
+            return self.replaced_s - self.away_s if self._running else float("nan")
+
+    def _on_states(self, message: Any) -> None:
+        now_s = time.monotonic()
+        with self._lock:
+            for state in message.states:
+                at = state.pose.position
+                self.places[state.name] = np.array([at.x, at.y, at.z])
+            if self._from is not None and math.isnan(self.away_s):
+                name, place = self._from
+                if np.linalg.norm(self.places[name] - place) > AWAY_M:
+                    self.away_s = now_s
+
+    def _on_status(self, message: Any) -> None:
+        now_s = time.monotonic()
+        with self._lock:
+            for item in message.status_list:
+                key = bytes(item.goal_info.goal_id.uuid)
+                if item.status == CANCELED and not math.isnan(self.away_s) and math.isnan(self.replaced_s):
+                    if key not in self._ended:
+                        self._running.add(key)
+                if item.status > 3:
+                    self._ended.add(key)
+                elif key not in self._known:
+                    self._known.add(key)
+                    if self._running and math.isnan(self.replaced_s):
+                        self.replaced_s = now_s
+
+
+@dataclass
+class Tally:
+    """Ends of the runs of one kind."""
+
+    ends: Counter[str] = field(default_factory=Counter)
+    reactions_s: list[float] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def note(self, seed: int, outcome: Any, reaction_s: float = float("nan")) -> None:
+        """Count one run."""
+        self.ends[outcome.code.name] += 1
+        if not math.isnan(reaction_s):
+            self.reactions_s.append(reaction_s)
+        if not outcome.ok:
+            self.failed.append(
+                f"    seed {seed}: {outcome.code.name} in {outcome.stage!r}: {outcome.message[:230]}"
+            )
+
+    def show(self, name: str) -> None:
+        """Print the figures."""
+        of = sum(self.ends.values())
+        if not of:
+            return
+        print(f"  {name:<28} {wilson(self.ends['OK'], of)}")
+        if self.reactions_s:
+            p50, p95 = 1e3 * np.percentile(self.reactions_s, [50, 95])
+            most = 1e3 * max(self.reactions_s)
+            print(
+                f"    reaction of {len(self.reactions_s)}: p50 {p50:.0f}, p95 {p95:.0f}, most {most:.0f} ms"
+            )
+        print("\n".join(self.failed), flush=True)
+
+
+class Bench:
+    """The stack with everything that a run needs."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack, self.seen = stack, Observer(stack)
+
+    def reset(self, seed: int) -> None:
+        """Put the world back, with the cube and the tray at places of a seed."""
+        from handiwork_msgs.srv import ResetWorld, SetBeltVelocity
+        from std_srvs.srv import Trigger
+
+        self.stack.call(SetBeltVelocity, "sim/set_belt_velocity", SetBeltVelocity.Request(object="belt"))
+        self.stack.call(Trigger, "safety/recover", Trigger.Request())
+        self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
+        time.sleep(0.5)  # noqa: TID251 - the world settles
+
+    def run(self, verb: str, **fields: Any) -> Any:
+        """Send a goal and return its outcome."""
+        return self.start(verb, None, **fields).result(TIMEOUT_S).outcome
+
+    def start(self, verb: str, note: Any, **fields: Any) -> Any:
+        """Send a goal."""
+        from handiwork_ros.clients.skill_goals import skill_goal
+
+        target = {"pick": "object", "place": "container"}[verb]
+        return self.stack.client.send(
+            skill_goal(verb, {target: {"pick": "cube", "place": "tray"}[verb], **fields}), note
+        )
+
+    def nudged(self, verb: str, rng: np.random.Generator) -> tuple[Any, float]:
+        """Run a skill whose target is nudged on the way; return the outcome, and the reaction [s]."""
+        stage, longest_s = WITHIN_S[verb]
+        begun = threading.Event()
+
+        def note(progress: Progress) -> None:
+            if progress.stage == stage:
+                begun.set()
+
+        name = {"pick": "cube", "place": "tray"}[verb]
+        self.seen.expect_nudge(name)
+        run = self.start(verb, note)
+        if begun.wait(20.0):
+            time.sleep(float(rng.uniform(0.0, longest_s)))  # noqa: TID251 - the nudge comes at a random time
+            self._nudge(name, rng)
+        outcome = run.result(TIMEOUT_S).outcome
+        return outcome, self.seen.reaction_s()
+
+    def _nudge(self, name: str, rng: np.random.Generator) -> None:
+        """Push the object, or put it elsewhere and turn it, by 10 to 60 mm in a random direction."""
+        from simulation_interfaces.srv import GetEntityState, SetEntityState
+
+        far, angle, turn = rng.uniform(LEAST_M, MOST_M), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(-0.4, 0.4)
+        state = self.stack.call(GetEntityState, "get_entity_state", GetEntityState.Request(entity=name)).state
+        along = np.array([np.cos(angle), np.sin(angle)])
+        if rng.random() < 0.5:
+            speed = math.sqrt(2.0 * SLIDE_MPS2 * far)
+            state.twist.linear.x, state.twist.linear.y = (speed * along).tolist()
+        else:
+            state.pose.position.x += float(far * along[0])
+            state.pose.position.y += float(far * along[1])
+            half = 0.5 * (2.0 * math.atan2(state.pose.orientation.z, state.pose.orientation.w) + turn)
+            state.pose.orientation.z, state.pose.orientation.w = math.sin(half), math.cos(half)
+        self.stack.call(SetEntityState, "set_entity_state", SetEntityState.Request(entity=name, state=state))
+
+    def carry(self, name: str, x: float, y: float, speed: float) -> None:
+        """Put an object onto the belt and start it."""
+        from handiwork_msgs.srv import SetBeltVelocity, SetObjectPose
+
+        request = SetObjectPose.Request(object=name)
+        request.pose.header.frame_id = "world"
+        place = request.pose.pose.position
+        place.x, place.y, place.z = x, y, 0.0235 if name == "cube" else 0.001
+        request.pose.pose.orientation.w = 1.0
+        self.stack.call(SetObjectPose, "sim/set_object_pose", request)
+        velocity = SetBeltVelocity.Request(object="belt")
+        velocity.velocity.y = speed
+        self.stack.call(SetBeltVelocity, "sim/set_belt_velocity", velocity)
+        time.sleep(0.3)  # noqa: TID251 - the object takes the belt's speed
+
+
+def nudges(bench: Bench, seeds: range) -> None:
+    """Nudge the cube during Pick, then the tray during Place."""
+    picks, places = Tally(), Tally()
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        bench.reset(seed)
+        outcome, reaction_s = bench.nudged("pick", rng)
+        picks.note(seed, outcome, reaction_s)
+        if not outcome.ok:
+            continue
+        places.note(seed, *bench.nudged("place", rng))
+    picks.show("pick, nudged object")
+    places.show("place, nudged container")
+
+
+def belt(bench: Bench, seeds: range) -> None:
+    """Pick a cube that moves evenly, and place it into a tray that does."""
+    for speed in SPEEDS:
+        picks, places = Tally(), Tally()
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            bench.reset(seed)
+            bench.carry("tray", 0.65, 0.9, 0.0)
+            bench.carry("cube", 0.60, float(rng.uniform(-0.5, -0.35)), speed)
+            picks.note(seed, bench.run("pick", follow_speed=0.2))
+            bench.reset(seed)
+            if not bench.run("pick").ok:
+                continue
+            bench.carry("tray", 0.64, float(rng.uniform(-0.5, -0.4)), speed)
+            places.note(seed, bench.run("place", follow_speed=0.2))
+        picks.show(f"pick at {speed:g} m/s")
+        places.show(f"place at {speed:g} m/s")
+
+
+def main() -> None:
+    """Run both measurements, or the one that is named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100, help="nudged runs")
+    parser.add_argument("--belt-runs", type=int, default=10, help="runs at each speed")
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--only", choices=["nudges", "belt"])
+    arguments = parser.parse_args()
+    with Stack({"real_time_factor": "1", "scene": "moving"}, write=lambda _line: None) as stack:
+        stack.wait_active()
+        bench = Bench(stack)
+        if arguments.only in (None, "nudges"):
+            print(f"nudges of {LEAST_M * 1e3:.0f} to {MOST_M * 1e3:.0f} mm, load {os.getloadavg()[0]:.1f}:")
+            nudges(bench, range(arguments.seed, arguments.seed + arguments.runs))
+        if arguments.only in (None, "belt"):
+            print("targets that move evenly:")
+            belt(bench, range(arguments.seed, arguments.seed + arguments.belt_runs))
+
+
+if __name__ == "__main__":
+    main()
