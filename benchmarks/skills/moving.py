@@ -1,9 +1,9 @@
 """Targets that move in physics: ``python -m benchmarks.skills.moving [--runs 100] [--only nudges|belt]``.
 
-The whole stack over MuJoCo in real time. Nudges: the cube is pushed, or put elsewhere, at a random time while Pick leads
-to it, and the tray while Place does. Belt: both move evenly, at several speeds. Every run has a seed of its own. The
-reaction is the steady time from the message that first shows the target more than 1 cm away to the motion that replaces
-the one under way.
+The whole stack over MuJoCo in real time. Nudges: the cube is pushed, or put elsewhere, at a random time while Pick
+leads to it, and the tray while Place does. Belt: both move evenly, at several speeds. Every run has a seed of its own.
+The reaction is the steady time from the message that first shows the target more than 1 cm away to the motion that
+replaces the one under way.
 """
 
 # ruff: noqa: ANN401 messages of ROS
@@ -34,8 +34,8 @@ SLIDE_MPS2 = 0.9 * 9.81
 """Deceleration of an object that slides on the table, m/s^2."""
 WITHIN_S = {"pick": ("approach", 1.4), "place": ("transit", 1.4)}
 """Stage from whose begin on a nudge may come, and the longest time after it, s."""
-CANCELED = 5
-BEGUN = (1, 2)
+RUNNING, CANCELED = 3, 5
+"""The last state of a goal that has not ended, and that of one which was cancelled."""
 SPEEDS = (0.02, 0.05, 0.08, 0.1, 0.15)
 
 
@@ -101,14 +101,14 @@ class Observer:
         with self._lock:
             for item in message.status_list:
                 key = bytes(item.goal_info.goal_id.uuid)
-                if item.status == CANCELED and not math.isnan(self.away_s) and math.isnan(self.replaced_s):
-                    if key not in self._ended:
-                        self._running.add(key)
-                if item.status > 3:
+                is_due = not math.isnan(self.away_s) and math.isnan(self.replaced_s)
+                if item.status == CANCELED and is_due and key not in self._ended:
+                    self._running.add(key)
+                if item.status > RUNNING:
                     self._ended.add(key)
                 elif key not in self._known:
                     self._known.add(key)
-                    if self._running and math.isnan(self.replaced_s):
+                    if self._running and is_due:
                         self.replaced_s = now_s
 
 
@@ -177,9 +177,10 @@ class Bench:
     def nudged(self, verb: str, rng: np.random.Generator) -> tuple[Any, float]:
         """Run a skill whose target is nudged on the way; return the outcome, and the reaction [s]."""
         stage, longest_s = WITHIN_S[verb]
-        begun = threading.Event()
+        begun, now = threading.Event(), [""]
 
         def note(progress: Progress) -> None:
+            now[0] = progress.stage
             if progress.stage == stage:
                 begun.set()
 
@@ -188,18 +189,19 @@ class Bench:
         run = self.start(verb, note)
         if begun.wait(20.0):
             time.sleep(float(rng.uniform(0.0, longest_s)))  # noqa: TID251 - the nudge comes at a random time
-            self._nudge(name, rng)
+            # What is put between the fingers would be put into them: there it is pushed.
+            self._nudge(name, rng, may_put=now[0] == stage)
         outcome = run.result(TIMEOUT_S).outcome
         return outcome, self.seen.reaction_s()
 
-    def _nudge(self, name: str, rng: np.random.Generator) -> None:
+    def _nudge(self, name: str, rng: np.random.Generator, *, may_put: bool) -> None:
         """Push the object, or put it elsewhere and turn it, by 10 to 60 mm in a random direction."""
         from simulation_interfaces.srv import GetEntityState, SetEntityState
 
         far, angle, turn = rng.uniform(LEAST_M, MOST_M), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(-0.4, 0.4)
         state = self.stack.call(GetEntityState, "get_entity_state", GetEntityState.Request(entity=name)).state
         along = np.array([np.cos(angle), np.sin(angle)])
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 or not may_put:
             speed = math.sqrt(2.0 * SLIDE_MPS2 * far)
             state.twist.linear.x, state.twist.linear.y = (speed * along).tolist()
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from handiwork_core.contracts.commands import Command, UpdateSpecific
@@ -13,13 +12,11 @@ from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
-from skill_server.following.meeting import commands_to_meet
-from skill_server.following.steady_motion import NotFollowed, await_even_motion
+from skill_server.following.steady_motion import NotFollowed
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.following import MOST_FOLLOWED, following_of
 from skill_server.params.protocol import RunParams
 from skill_server.params.retry_policy import (
-    ONE_ATTEMPT,
     Attempt,
     Change,
     RetryPolicy,
@@ -28,10 +25,10 @@ from skill_server.params.retry_policy import (
 )
 from skill_server.state import gripper_state
 
+from .command_choice import Beginning, CommandChoice
 from .command_executor import CommandExecutor
 from .command_judge import CommandJudge, judge_of
 from .execution_state import NO_VELOCITIES, ExecutionState, initial_state
-from .measurement import fresh_world
 from .motion_sending import PlanRefused, WayBlocked
 from .stage_log import StageLog
 from .step_back import way_back, way_back_holding, way_back_to_free
@@ -51,10 +48,7 @@ class AttemptLoop:
         self, skill: Skill[P], params: P, context: Context, log: StageLog, policy: RetryPolicy | None = None
     ) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
-        self._given, self._policy = (
-            policy,
-            policy or ONE_ATTEMPT,
-        )  # that of the parameters once they are checked
+        self._policy = policy
         self.world_version = 0
         self.state: ExecutionState
         self._carried = ""  # the object that is, or was, in the hand
@@ -62,6 +56,7 @@ class AttemptLoop:
         self._uses = Counter[Change]()
         self._blocked: Outcome | None = None
         self._recovery: Sequence[tuple[Skill[Any], Any]] = ()  # what the next attempt begins with
+        self._choice: CommandChoice[Any]  # made by ``run``
         self._gripper_m: float | None = None  # the width that is kept while a target is followed
 
     def run(self) -> Outcome:
@@ -78,15 +73,18 @@ class AttemptLoop:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
+        policy = self._policy or retry_policy_of(self._params)
+        following = following_of(self._params) if policy.follows else None
+        self._choice = CommandChoice(self._skill, self._params, context, following)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
         # A run that recovers for another one has a beginning of its own.
         former, context.begun = context.begun, before
         try:
-            self._policy = self._given or retry_policy_of(self._params)
-            return self._attempts(self._policy)
+            return self._attempts(policy)
         finally:
             context.begun = former
+            self._choice.forget()
 
     def _attempts(self, policy: RetryPolicy) -> Outcome:
         """Try until the goal is reached, or no rule asks for another attempt."""
@@ -104,12 +102,12 @@ class AttemptLoop:
         try:
             self._recover()
             self._log.enter("select")
-            velocities = self._velocities()
-            before = fresh_world(self._context)
+            beginning = self._choice.begin()
+            before = beginning.before
             self.state = ExecutionState(before)
-            commands = self._chosen(before, velocities)
+            commands = self._chosen(beginning)
             judge = judge_of(self._skill, self._params)
-            executor = self._execute(commands, before, self._params.targets, judge, velocities)
+            executor = self._execute(commands, before, self._params.targets, judge, beginning.velocities)
             outcome = self._judge(before, executor)
         except NotFollowed:
             raise
@@ -133,21 +131,10 @@ class AttemptLoop:
                 text = f"{self._failed[-1]}; trying again failed: {outcome.message}"
                 raise StepFailed(replace(outcome, message=text))
 
-    def _velocities(self) -> dict[str, Array]:
-        """Velocities of the targets that move, once they move evenly; empty where targets are not followed."""
-        following = following_of(self._params)
-        if following is None or not self._policy.follows:
-            return {}
-        return await_even_motion(self._params.targets, following, self._context)
-
-    def _chosen(self, before: World, velocities: Mapping[str, Array]) -> Sequence[Command]:
+    def _chosen(self, beginning: Beginning) -> Sequence[Command]:
         """The command list, or the failure of the choice together with what was tried before."""
-        params, context = self._params, self._context
-        make = partial(self._skill.commands, params)
         try:
-            commands = (
-                commands_to_meet(make, velocities, before, params, context) if velocities else make(context)
-            )
+            commands = self._choice.commands(beginning)
         except StepFailed as failure:
             if not self._failed:
                 raise
@@ -171,6 +158,8 @@ class AttemptLoop:
         ignored = no_obstacles(self._params.ignore_substring, self._context, before)
         state = self.state = initial_state(self._context, commands, before, targets, ignored, velocities)
         state.gripper_m = state.gripper_m if self._gripper_m is None else self._gripper_m
+        if targets:
+            state.on_moved = self._choice.begin_early
         executor = CommandExecutor(self._params, self._context, self._log, state, judge)
         try:
             executor.execute(commands)
@@ -203,6 +192,8 @@ class AttemptLoop:
         """
         self._uses[rule.change] += 1
         self._gripper_m = self.state.gripper_m if rule.change is Change.FOLLOW else None
+        if rule.change is not Change.FOLLOW:
+            self._choice.forget()
         used = len(self._failed) + 1 if rule.counts_attempts else self._uses[rule.change] - 1
         is_left = used < rule.most
         if rule.change is Change.NEXT_CANDIDATE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
 from handiwork_core.contracts.commands import Command, Motion
@@ -12,6 +12,11 @@ from handiwork_core.model.world import World
 from skill_server.following.expected_targets import MOVED_M, ExpectedTargets
 from skill_server.params.following import Following, following_of
 from skill_server.params.protocol import RunParams
+
+
+def _nothing() -> None:
+    return
+
 
 NO_VELOCITIES: Mapping[str, Array] = {}
 
@@ -27,6 +32,7 @@ class ExecutionState:
         targets: Names of the objects that must still be where they are in ``before``; empty once one is held or let go.
         velocities: Velocity (3,) [m/s] of each target that moves evenly, and is expected to move on.
         following: How the targets are watched during motions; None: between motions alone.
+        on_moved: Called once when a motion ends because a target moved, before the arm is at rest; must not wait.
         target_fields: The goal field that names each target, by the target's name.
         ignored: Names of the objects that are no obstacles.
         hold_vec_weight: Weights of the pose components that plans must hold; None for none.
@@ -42,6 +48,7 @@ class ExecutionState:
     targets: tuple[str, ...] = ()
     velocities: Mapping[str, Array] = field(default_factory=dict)
     following: Following | None = None
+    on_moved: Callable[[], None] = _nothing
     target_fields: Mapping[str, str] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
     hold_vec_weight: tuple[float, ...] | None = None

@@ -126,7 +126,9 @@ class MotionSender:
         watch = TargetWatch(state.expected, targets, state.tolerance_m)
 
         def must_stop() -> bool:
-            return token.is_set() or self._monitor.dropped() or watch.has_moved(context.world.snapshot())
+            if watch.fault is None and watch.has_moved(context.world.snapshot()):
+                state.on_moved()
+            return watch.fault is not None or token.is_set() or self._monitor.dropped()
 
         outcome = arm.follow(trajectory, should_stop=must_stop)
         token.check()
