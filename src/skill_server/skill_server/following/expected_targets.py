@@ -132,7 +132,7 @@ class TargetWatch:
         """
         if self.fault is not None or not self._names:
             return self.fault is not None
-        stamps = tuple(world.states[n].stamp_s if n in world.states else math.nan for n in self._names)
+        stamps = tuple(world.states[n].stamp_s if n in world.states else world.stamp_s for n in self._names)
         if stamps == self._stamps:
             return False
         self._stamps = stamps
