@@ -1,7 +1,7 @@
-"""Targets that move in physics: ``python -m benchmarks.skills.moving [--runs 100] [--only nudges|belt]``.
+"""Targets that move in physics: ``python -m benchmarks.skills.moving [--runs 100]``.
 
-The whole stack over MuJoCo in real time. Nudges: the cube is pushed, or put elsewhere, at a random time while Pick
-leads to it, and the tray while Place does. Belt: both move evenly, at several speeds. Every run has a seed of its own.
+The whole stack over MuJoCo in real time. The cube is pushed, or put elsewhere, at a random time while Pick
+leads to it, and the tray while Place does. Every run has a seed of its own.
 The reaction is the steady time from the message that first shows the target more than 1 cm away to the motion that
 replaces the one under way.
 """
@@ -38,7 +38,6 @@ RUNNING, CANCELED = 3, 5
 """The last state of a goal that has not ended, and that of one which was cancelled."""
 NO_REACTION = (math.nan, math.nan)
 SHOWN_EVERY = 20
-SPEEDS = (0.02, 0.05, 0.08, 0.1, 0.15)
 
 
 def wilson(good: int, of: int) -> str:
@@ -167,10 +166,6 @@ class Bench:
         self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
         time.sleep(0.5)  # noqa: TID251 - the world settles
 
-    def run(self, verb: str, **fields: Any) -> Any:
-        """Send a goal and return its outcome."""
-        return self.start(verb, None, **fields).result(TIMEOUT_S).outcome
-
     def start(self, verb: str, note: Any, **fields: Any) -> Any:
         """Send a goal."""
         from handiwork_ros.clients.skill_goals import skill_goal
@@ -217,21 +212,6 @@ class Bench:
             state.pose.orientation.z, state.pose.orientation.w = math.sin(half), math.cos(half)
         self.stack.call(SetEntityState, "set_entity_state", SetEntityState.Request(entity=name, state=state))
 
-    def carry(self, name: str, x: float, y: float, speed: float) -> None:
-        """Put an object onto the belt and start it."""
-        from handiwork_msgs.srv import SetBeltVelocity, SetObjectPose
-
-        request = SetObjectPose.Request(object=name)
-        request.pose.header.frame_id = "world"
-        place = request.pose.pose.position
-        place.x, place.y, place.z = x, y, 0.0235 if name == "cube" else 0.001
-        request.pose.pose.orientation.w = 1.0
-        self.stack.call(SetObjectPose, "sim/set_object_pose", request)
-        velocity = SetBeltVelocity.Request(object="belt")
-        velocity.velocity.y = speed
-        self.stack.call(SetBeltVelocity, "sim/set_belt_velocity", velocity)
-        time.sleep(0.3)  # noqa: TID251 - the object takes the belt's speed
-
 
 def nudges(bench: Bench, seeds: range) -> None:
     """Nudge the cube during Pick, then the tray during Place."""
@@ -249,42 +229,20 @@ def nudges(bench: Bench, seeds: range) -> None:
             places.show("place, nudged container")
 
 
-def belt(bench: Bench, seeds: range) -> None:
-    """Pick a cube that moves evenly, and place it into a tray that does."""
-    for speed in SPEEDS:
-        picks, places = Tally(), Tally()
-        for seed in seeds:
-            rng = np.random.default_rng(seed)
-            bench.reset(seed)
-            bench.carry("tray", 0.65, 0.9, 0.0)
-            bench.carry("cube", 0.60, float(rng.uniform(-0.5, -0.35)), speed)
-            picks.note(seed, bench.run("pick", follow_speed=0.2))
-            bench.reset(seed)
-            if not bench.run("pick").ok:
-                continue
-            bench.carry("tray", 0.64, float(rng.uniform(-0.5, -0.4)), speed)
-            places.note(seed, bench.run("place", follow_speed=0.2))
-        picks.show(f"pick at {speed:g} m/s")
-        places.show(f"place at {speed:g} m/s")
-
-
 def main() -> None:
-    """Run both measurements, or the one that is named."""
+    """Run the measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100, help="nudged runs")
-    parser.add_argument("--belt-runs", type=int, default=10, help="runs at each speed")
     parser.add_argument("--seed", type=int, default=FIRST_SEED)
-    parser.add_argument("--only", choices=["nudges", "belt"])
     arguments = parser.parse_args()
     with Stack({"real_time_factor": "1", "scene": "moving"}, write=lambda _line: None) as stack:
         stack.wait_active()
         bench = Bench(stack)
-        if arguments.only in (None, "nudges"):
-            print(f"nudges of {LEAST_M * 1e3:.0f} to {MOST_M * 1e3:.0f} mm, load {os.getloadavg()[0]:.1f}:")
-            nudges(bench, range(arguments.seed, arguments.seed + arguments.runs))
-        if arguments.only in (None, "belt"):
-            print("targets that move evenly:")
-            belt(bench, range(arguments.seed, arguments.seed + arguments.belt_runs))
+        print(
+            f"nudges of {LEAST_M * 1e3:.0f} to {MOST_M * 1e3:.0f} mm, load {os.getloadavg()[0]:.1f}:",
+            flush=True,
+        )
+        nudges(bench, range(arguments.seed, arguments.seed + arguments.runs))
 
 
 if __name__ == "__main__":

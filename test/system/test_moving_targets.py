@@ -51,7 +51,7 @@ def picked(rig: Rig, stage: str, by_m: tuple[float, float], **fields: float) -> 
 def test_a_cube_that_is_put_elsewhere_is_picked_there(rig: Rig, stage: str) -> None:
     report = picked(rig, stage, (0.0, 0.06) if stage == "approach" else (0.0, 0.012))
     assert report.ok, report.outcome
-    assert [timing.stage for timing in report.stages].count("approach") >= 2
+    assert [timing.name for timing in report.stages].count("approach") >= 2
 
 
 def test_a_goal_that_follows_nothing_ends_before_it_touches_anything(rig: Rig) -> None:
