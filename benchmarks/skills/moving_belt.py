@@ -1,7 +1,7 @@
 """Targets that move evenly, in physics: ``python -m benchmarks.skills.moving_belt [--runs 10] [--speeds 0.05 0.1]``.
 
-A cube on a running belt is picked, and one that is held is placed into a tray on it, one seed a run. No ROS; time passes
-as fast as possible, so planning takes no time of the world.
+A cube on a running belt is picked, and one that is held is placed into a tray on it, one seed a run. No ROS; time
+passes as fast as possible, so planning takes no time of the world.
 """
 
 from __future__ import annotations

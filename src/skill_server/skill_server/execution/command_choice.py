@@ -53,8 +53,11 @@ class CommandChoice(Generic[P]):
         self._ahead: ChoiceAhead | None = None
 
     def begin_early(self) -> None:
-        """Begin the choice for targets that have moved, while the arm still brakes; nothing where none is followed."""
-        if self._following is not None:
+        """Begin the choice for targets that have moved, while the arm still brakes; nothing where none is followed.
+
+        With several arms a choice may wait for another arm, which is for the thread of the run alone.
+        """
+        if self._following is not None and self._context.right_of_way is None:
             self._ahead = ChoiceAhead(partial(self._make, self._context), self._params.targets, self._context)
 
     def forget(self) -> None:
