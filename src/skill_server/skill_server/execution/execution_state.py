@@ -61,7 +61,7 @@ class ExecutionState:
 
     @property
     def expected(self) -> ExpectedTargets:
-        """Where the targets are expected."""
+        """The places at which the targets are expected."""
         return ExpectedTargets(self.before, self.velocities)
 
     @property
