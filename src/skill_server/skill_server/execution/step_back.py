@@ -12,6 +12,7 @@ from handiwork_core.contracts.commands import (
     Function,
     Motion,
     OpenGripper,
+    UpdateSpecific,
 )
 from handiwork_core.contracts.skill import Context
 
@@ -42,6 +43,20 @@ def way_back_holding(walked: Sequence[Command], touching: frozenset[str]) -> tup
         One straight motion to the end of the last free motion; nothing where the last motion was free, or none was.
     """
     return _retreat(walked, CloseGripper(), touching)
+
+
+def way_back_to_free(walked: Sequence[Command], touching: frozenset[str]) -> tuple[Command, ...]:
+    """Make the command that retreats along the straight motions that led here, with the gripper as it is.
+
+    Args:
+        walked: Commands that were begun, in order.
+        touching: Objects that the held one may touch where it is now.
+
+    Returns:
+        One straight motion to the end of the last free motion; nothing where the last motion was free, or none was.
+    """
+    ignored = [c.function for c in walked if isinstance(c.function, UpdateSpecific)]
+    return _retreat(walked, ignored[-1] if ignored else UpdateSpecific(frozenset()), touching)
 
 
 def _retreat(walked: Sequence[Command], function: Function, touching: frozenset[str]) -> tuple[Command, ...]:

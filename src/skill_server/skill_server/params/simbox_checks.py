@@ -81,6 +81,22 @@ def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, .
     )
 
 
+def following(tolerance_m: float, speed_mps: float) -> tuple[Outcome, ...]:
+    """Check how a target that moves is followed.
+
+    Args:
+        tolerance_m: Field ``follow_tolerance``, m.
+        speed_mps: Field ``follow_speed``, m/s.
+
+    Returns:
+        The outcome of each check.
+    """
+    return (
+        checks.number("follow_tolerance", tolerance_m, 0.002, 1.0, "m"),
+        checks.number("follow_speed", speed_mps, 0.0, 1.0, "m/s"),
+    )
+
+
 def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
     """Check that every component is within plus and minus ``most``.
 

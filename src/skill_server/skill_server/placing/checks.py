@@ -48,6 +48,7 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             _part(params, world) if known.ok else OK,
             checks.filters("orientation_filters", params.orientation_filters, container=True),
             *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+            *simbox_checks.following(params.follow_tolerance, params.follow_speed),
         )
     )
 

@@ -51,7 +51,7 @@ def made(speed: np.ndarray) -> Fakes:
 
 
 def wait(f: Fakes, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
-    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, "wait")
+    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, "wait", lambda: None)
 
 
 def test_the_wait_ends_a_lead_before_the_object_comes() -> None:
