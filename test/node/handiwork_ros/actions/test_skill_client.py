@@ -114,6 +114,34 @@ def until(true, limit_s: float = 60.0) -> None:
         threading.Event().wait(0.005)
 
 
+def test_a_goal_whose_answer_is_lost_runs_once_and_its_result_arrives(server, client, monkeypatch):
+    action, ids = client._actions[Pick.Goal], []
+    send = action.send_goal_async
+
+    def send_and_lose_the_first_answer(*args, **options):
+        ids.append(bytes(options["goal_uuid"].uuid))
+        answer = send(*args, **options)
+        return answer if len(ids) > 1 else rclpy.task.Future()
+
+    def refuse(handle) -> Pick.Result:
+        handle.abort()
+        result = Pick.Result()
+        result.result.outcome.code = int(Code.NOTHING_GRASPED)
+        return result
+
+    server.end_as = refuse
+    monkeypatch.setattr(action, "send_goal_async", send_and_lose_the_first_answer)
+    run, reports = client.send(Pick.Goal(object="cube")), []
+    waiting = threading.Thread(target=lambda: reports.append(run.result(60.0)))
+    waiting.start()
+    until(lambda: len(ids) == 2 and run._call.answered.is_set())
+    assert ids[0] == ids[1], "a second goal would be refused as BUSY, or run after the first"
+    server._executor.create_task(server._ended.set_result, None)
+    waiting.join()
+    assert (server.running, server.cancels) == (1, 0)
+    assert reports[0].outcome.code is Code.NOTHING_GRASPED
+
+
 def test_cancel_ends_the_goal_with_feedback_before(server, client):
     seen = []
     run = client.send(Pick.Goal(object="cube"), seen.append)
