@@ -208,7 +208,7 @@ class GoalHandle(Generic[R]):
         self._call.cancel()
         self._signs.on_return(SERVER, self._cancel_again)
         motion = self._motion()
-        if self._call.done.wait(LATE_RESULT_S):
+        if self._call.done.wait(LATE_RESULT_S) and self._call.result is not None:
             return self._report()
         return self._lost(Outcome(Code.UNRESPONSIVE, f"{why}; {motion}"))
 

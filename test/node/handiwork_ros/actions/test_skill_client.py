@@ -18,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.config.dataclass_loader import mapping_from_yaml
 from handiwork_core.model.outcome import Code
+from handiwork_ros.clients import goal_handle
 from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.liveness.bond_topic import StatusWriter
@@ -140,6 +141,26 @@ def test_a_goal_whose_answer_is_lost_runs_once_and_its_result_arrives(server, cl
     waiting.join()
     assert (server.running, server.cancels) == (1, 0)
     assert reports[0].outcome.code is Code.NOTHING_GRASPED
+
+
+def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the_cancel(
+    server, client, monkeypatch
+):
+    monkeypatch.setattr(goal_handle, "ANSWERS", 2)
+    monkeypatch.setattr(client._actions[Pick.Goal], "send_goal_async", lambda *_, **__: rclpy.task.Future())
+    run = client.send(Pick.Goal(object="cube"))
+    monkeypatch.setattr(run, "_motion", lambda: _after_the_answer(run))
+    outcome = run.result(60.0).outcome
+    assert (outcome.code, server.running) == (Code.UNRESPONSIVE, 0)
+    assert "did not answer a goal that was sent 2 times" in outcome.message
+
+
+def _after_the_answer(run) -> str:
+    """Wait until the server has said that it does not know the goal."""
+    while not run.done:
+        run._call.cancel()
+        threading.Event().wait(0.1)
+    return ""
 
 
 def test_cancel_ends_the_goal_with_feedback_before(server, client):
