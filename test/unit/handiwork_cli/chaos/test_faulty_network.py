@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from handiwork_cli.chaos.network.link import FaultyLink, LinkCondition
 from handiwork_cli.chaos.network.relay import run_behind_relay
-
-SKIPPED = 77
+from handiwork_cli.chaos.network.ros.stack_end import SKIPPED
 
 
 def arrivals(link: FaultyLink, count: int, until_s: float = 9.0) -> list[int]:
@@ -138,3 +139,23 @@ def test_two_namespaces_meet_through_the_relay_alone(capfd: pytest.CaptureFixtur
         pytest.skip(capfd.readouterr().err.strip())
     assert code == 0, capfd.readouterr().err
     assert "packets relayed" in packets
+
+
+def test_without_namespaces_the_run_is_skipped_with_one_sentence() -> None:
+    command = str(Path(sys.executable).parent / "handiwork")
+    script = f"echo 0 > /proc/sys/user/max_net_namespaces && exec {command} chaos --network"
+    try:
+        ended = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "sh", "-c", script],
+            capture_output=True,
+            text=True,
+            timeout=120.0,
+            check=False,
+        )
+    except FileNotFoundError:
+        pytest.skip("unshare of util-linux is missing")
+    if "unshare failed" in ended.stderr or "max_net_namespaces" in ended.stderr:
+        pytest.skip(f"not even a user namespace is permitted here: {ended.stderr.strip()}")
+    assert ended.returncode == SKIPPED, ended.stderr
+    assert ended.stdout.startswith("the network was not made faulty: network namespaces")
+    assert len(ended.stdout.splitlines()) == 1

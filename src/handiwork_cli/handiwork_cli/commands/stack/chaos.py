@@ -10,6 +10,7 @@ import time
 
 from handiwork_cli.chaos.machine import load_now
 from handiwork_cli.chaos.network.relay import run_behind_relay
+from handiwork_cli.chaos.network.ros.stack_end import SKIPPED
 from handiwork_cli.chaos.ros.campaign import ChaosPlan, run_campaign
 from handiwork_cli.stack.stack import StackError
 
@@ -69,5 +70,6 @@ def _run_network(plan: ChaosPlan) -> int:
     text = json.dumps(dataclasses.asdict(plan))
     command = [sys.executable, "-m", "handiwork_cli.chaos.network.ros.stack_end", text]
     code, packets = run_behind_relay(command, plan.seed)
-    print(packets)
+    if code != SKIPPED:
+        print(packets)
     return code
