@@ -74,6 +74,9 @@ SHAPES = 5_000
 GEOMETRY_BYTES = 32_000_000
 """Greatest message of geometry: vertices and triangles of meshes are most of it."""
 
+ATTACHED_BYTES = 2_000_000
+"""Greatest message of the objects that are attached at the planner: 1,000 bytes for each of ``OBJECTS``."""
+
 CONTACTS = 10_000
 """Contacts of one message."""
 

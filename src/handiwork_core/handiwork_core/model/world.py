@@ -128,6 +128,11 @@ class World:
     """Rises with every change of the planner's own obstacles and attachments; 1 before the first, 0 if unknown."""
     planner_objects: Mapping[str, WorldObject] = field(default_factory=dict)
     """The planner's own obstacles by name; ``objects`` is without them. Their frame is ``world``."""
+    planner_attached: Mapping[str, tuple[str, Pose]] = field(default_factory=dict)
+    """Objects that the planner's service has attached to the robot, by name: the link, and link_T_object.
+
+    For one of ``planner_objects`` this is link_T_world at the time of the attachment, as its frame is ``world``.
+    """
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

@@ -24,7 +24,9 @@ from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATE
 
 SERVER = "skill_server"
 ANSWER_S = 3.0
-"""The longest wait for a goal's acceptance, s; then the goal is sent once more."""
+"""The longest wait for a goal's acceptance, s; then the goal is sent once more, with its id."""
+ANSWERS = 10
+"""The waits for a goal's acceptance by a server that is alive; then the goal is given up."""
 STOP_S = 5.0
 """The longest wait for the end of a goal that was cancelled, s."""
 CANCEL_ANSWER_S = 2.0
@@ -87,15 +89,15 @@ class GoalHandle(Generic[R]):
 
         Args:
             signs: Bonds to the server.
-            make: Makes the action call, a second time when the first one is lost.
+            make: Makes the action call.
             decode: Converts the goal's status and result message to the report.
             lost: Converts the outcome of a goal without a result to the report.
             motion: Returns a sentence on the arm's motion; may take a second.
         """
-        self._signs, self._make, self._decode, self._lost = signs, make, decode, lost
+        self._signs, self._decode, self._lost = signs, decode, lost
         self._motion = motion
         self._gid = signs.gid(SERVER)
-        self._sent_s, self._again = time.monotonic(), False
+        self._sent_s, self._sent = time.monotonic(), 1
         self._cancel_s = math.inf
         self._timeout_s = math.inf
         self._is_cancelled, self._is_late = False, False
@@ -167,21 +169,23 @@ class GoalHandle(Generic[R]):
         return f"{text}; its process may be stopped or blocked: end it, or wait for it"
 
     def _unanswered(self, now_s: float) -> str:
-        """Send a goal that was lost once more; return the reason once the second one is lost, too."""
+        """Send a goal without an answer once more; return the reason when there is none for long.
+
+        DDS repeats what the network loses, within seconds. The repetition is for what it cannot repeat: an answer to a
+        client that the server had not matched yet.
+        """
         if self._call.answered.is_set():
             return ""
         if not self._signs.is_alive(SERVER) and self._gid is not None:
-            # A server that is held up has not read the goal yet: a second one would be refused as BUSY.
+            # A server that is held up has not read the goal yet.
             self._sent_s = now_s
             return ""
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
-        # If it is answered late, the request to cancel is sent at once.
-        self._call.cancel()
-        if self._again:
-            return f"{SERVER} did not answer a goal that was sent twice; see its log"
-        self._call, self._again, self._sent_s = self._make(), True, now_s
-        self._call.send()
+        if self._sent >= ANSWERS:
+            return f"{SERVER} did not answer a goal that was sent {self._sent} times; see its log"
+        self._sent, self._sent_s = self._sent + 1, now_s
+        self._call.send_again()
         return ""
 
     def _late(self, now_s: float, end_s: float) -> str:
@@ -204,7 +208,7 @@ class GoalHandle(Generic[R]):
         self._call.cancel()
         self._signs.on_return(SERVER, self._cancel_again)
         motion = self._motion()
-        if self._call.done.wait(LATE_RESULT_S):
+        if self._call.done.wait(LATE_RESULT_S) and self._call.result is not None:
             return self._report()
         return self._lost(Outcome(Code.UNRESPONSIVE, f"{why}; {motion}"))
 

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -39,7 +40,7 @@ class ActionCall:
     def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
         self._node, self._client, self._goal, self.generation = node, client, goal, generation
         self._id = UUID(uuid=list(uuid.uuid4().bytes))
-        self._cancel_wanted = False
+        self._cancel_wanted, self._is_repeated = False, False
         self._cancel_sent_s = float("-inf")
         self._handle: Any = None
         self._sent_s = float("inf")
@@ -51,6 +52,15 @@ class ActionCall:
     def send(self) -> None:
         """Send the goal. From any thread."""
         on_executor(self._node, self._guarded(self._send))
+
+    def send_again(self) -> None:
+        """Send the goal once more with its id. From any thread.
+
+        A server that has it refuses the repetition, so that it runs once, also when only the answer was lost or both
+        arrive late.
+        """
+        self._is_repeated = True
+        self.send()
 
     def cancel(self) -> None:
         """Cancel the goal, also before its acceptance; each further call repeats the request until the end.
@@ -74,8 +84,14 @@ class ActionCall:
         handle = future.result()
         if self._handle is not None:  # the answer to a cancel came first
             return
-        if handle is None or not handle.accepted:
+        if handle is None:
             self._end()
+            return
+        if not handle.accepted:
+            if self._is_repeated:
+                self._follow(handle)  # refused as a repetition; a server that does not know it has no result
+            else:
+                self._end()
             return
         if self.done.is_set():  # it counted as a goal that never arrived; it must not run unobserved
             self._node.get_logger().warning("a goal was accepted long after it was given up; it is cancelled")
@@ -93,7 +109,9 @@ class ActionCall:
                 self._cancel()
 
     def _on_result(self, future: Any) -> None:
-        self.result = future.result()
+        answer = future.result()
+        is_unknown = answer is not None and answer.status == GoalStatus.STATUS_UNKNOWN
+        self.result = None if self._is_repeated and is_unknown else answer
         self.done.set()
 
     def _cancel(self) -> None:
