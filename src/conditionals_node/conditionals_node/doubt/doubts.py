@@ -44,7 +44,7 @@ class Doubts:
         self.noisy = noisy_objects(world)
         """The objects whose poses are not exact."""
         self.memories: dict[str, object] = {}
-        """What predicates with a memory remembered before this snapshot, by the key of the leaf."""
+        """The memories of predicates from before this snapshot, by the key of the leaf."""
         self._parts_are_noisy = bool(self.noisy) and any(
             item.articulation is not None and not self.noisy.isdisjoint((name, item.articulation.body))
             for name, item in world.objects.items()

@@ -14,6 +14,7 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from skill_server.following.steady_motion import NotFollowed
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
+from skill_server.motions.step_back import way_back, way_back_holding, way_back_to_free
 from skill_server.params.following import MOST_FOLLOWED, following_of
 from skill_server.params.protocol import RunParams
 from skill_server.params.retry_policy import (
@@ -31,7 +32,6 @@ from .command_judge import CommandJudge, judge_of
 from .execution_state import NO_VELOCITIES, ExecutionState, initial_state
 from .motion_sending import PlanRefused, WayBlocked
 from .stage_log import StageLog
-from .step_back import way_back, way_back_holding, way_back_to_free
 
 P = TypeVar("P", bound=RunParams)
 

@@ -33,7 +33,7 @@ Sequences = Sequence[Sequence[SkillStage]]
 StagesOf = Callable[[PickParams, Context], Sequences]
 """Returns the stages of each grasp in the world of a context, best first, as Pick makes them."""
 PUT_DOWN_OVER_M = 0.005
-"""On the way an object is let go this much over its support, m."""
+"""Height over the support at which an object is let go on the way, m."""
 
 
 class PlannerPossibilities:
@@ -86,7 +86,14 @@ class PlannerPossibilities:
         self._grasps[start] = (GraspAt(held.link_T_object.inverse()),)
 
     def serving(self, node: Spot) -> GraspAt | None:
-        """See ``Possibilities``; the planner is only asked about grasps that may serve the place."""
+        """Return the first grasp that serves the place; the planner is only asked about grasps that may.
+
+        Args:
+            node: The placement at which the object is grasped.
+
+        Returns:
+            The grasp; None: none of them serves.
+        """
         if node in self._grasps:
             return next((grasp for grasp in self._grasps[node] if self._is_serving(node, grasp)), None)
         made = self._stages(node)
@@ -97,13 +104,26 @@ class PlannerPossibilities:
         return next((grasp for grasp in grasps if self._is_serving(node, grasp)), None)
 
     def grasps(self, node: Spot) -> tuple[GraspAt, ...]:
-        """See ``Possibilities``; unlike approaches take turns."""
+        """Return the possible grasps; unlike approaches take turns.
+
+        Args:
+            node: The placement at which the object is grasped.
+        """
         if node not in self._grasps:
             self._grasps[node] = self._possible(node, self._stages(node))
         return self._grasps[node]
 
     def put_down(self, node: Spot, grasp: GraspAt, at: Sequence[Spot]) -> Sequence[Spot]:
-        """See ``Possibilities``."""
+        """Return the placements at which the object can be let go.
+
+        Args:
+            node: The placement at which the object is grasped.
+            grasp: The grasp.
+            at: Placements to choose from.
+
+        Returns:
+            Those of them that can be reached, in the same order.
+        """
         ahead, held = self._holding(node, grasp)
         params = self.put_down_params(at)
         verdicts = self._releases(params, ahead, held, len(at))
