@@ -39,7 +39,8 @@ def check_move(params: MoveObjectParams, arm: ArmSpec, world: World) -> Outcome:
     picked = check_pick(pick_params(params), arm, world) if known.ok else known
     of_object = tuple(one for one in picked.all if not one.ok and one.field_name == "object")
     turned = checks.all_faults(_orientation(params))
-    place = params.place if turned.ok else params
+    has_container = turned.ok and checks.known_object("container", params.container, world).ok
+    place = params.placed(world) if has_container else params
     return checks.all_faults(
         (
             *of_object,
