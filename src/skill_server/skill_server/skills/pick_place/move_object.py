@@ -9,6 +9,7 @@ import numpy as np
 
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
 from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -27,7 +28,7 @@ from .place import Place
 __all__ = ["MoveObject", "MoveObjectParams"]
 
 TURNED_RAD = math.radians(20.0)
-"""The largest angle between the settled object and what the goal asks for."""
+"""The largest angle between the settled object and what the goal asks for, where the goal allows no larger one."""
 MOVED_M, MOVED_RAD = 0.01, math.radians(10.0)
 """An object that moves by more during a search is searched for again."""
 OFF_M = 0.03
@@ -159,12 +160,20 @@ def _turned(params: MoveObjectParams, after: World) -> Outcome:
         text = f"{name!r} is {off_m * 1e3:.0f} mm and {math.degrees(off):.0f} deg from its pose"
         good = off_m <= OFF_M and off <= TURNED_RAD
         return OK if good else Outcome(Code.NOT_IN_PLACE, text, position_error_m=off_m, angle_error_rad=off)
-    if not any(params.align_pick_obj_axis) or any(params.align_plane_x_axis):
+    if not params.is_aligned:
         return OK
-    own = pose.rotation.matrix() @ np.array(params.align_pick_obj_axis)
+    own = _unit(pose.rotation.matrix() @ np.array(params.align_pick_obj_axis))
     container = after.states[params.container].world_T_object.rotation.matrix()
-    wanted = container @ np.array(params.align_place_obj_axis)
-    off = math.acos(float(np.clip(own @ wanted / np.linalg.norm(own) / np.linalg.norm(wanted), -1.0, 1.0)))
-    text = f"the axis of {name!r} is {math.degrees(off):.0f} deg from the one that it is to meet"
-    limit = TURNED_RAD + math.radians(params.align_obj_tol_deg)
+    plane = np.cross(params.align_plane_x_axis, params.align_plane_y_axis)
+    if plane.any():
+        what, off = "plane", math.asin(abs(float(np.clip(own @ _unit(container @ plane), -1.0, 1.0))))
+    else:
+        wanted = _unit(container @ np.array(params.align_place_obj_axis))
+        what, off = "axis", math.acos(float(np.clip(own @ wanted, -1.0, 1.0)))
+    text = f"the axis of {name!r} is {math.degrees(off):.0f} deg from the {what} that it is to meet"
+    limit = max(TURNED_RAD, math.radians(params.align_obj_tol_deg))
     return OK if off <= limit else Outcome(Code.NOT_IN_PLACE, text, angle_error_rad=off)
+
+
+def _unit(vector: Array) -> Array:
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -265,6 +265,35 @@ def test_up_is_up_in_the_world_where_the_container_is_turned() -> None:
     assert f.cell.poses["cube"].rotation.matrix()[2, 2] > np.cos(np.radians(20.0))
 
 
+PLANE = replace(
+    ANYHOW,
+    align_pick_obj_axis=(1.0, 0.0, 0.0),
+    align_plane_x_axis=(1.0, 0.0, 0.0),
+    align_plane_y_axis=UP,
+    align_obj_tol_deg=5.0,
+)
+LEANING = Pose.of((0.4, -0.3, 0.05), Rotation.from_rpy(np.radians(25.0), 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("params", "pose", "code"),
+    [
+        (PLANE, POSE, Code.NOT_IN_PLACE),
+        (PLANE, Pose.of(POSE.translation_m), Code.OK),
+        (replace(ANYHOW, up_axis=UP), LEANING, Code.NOT_IN_PLACE),
+        (replace(ANYHOW, up_axis=UP, up_tol_deg=30.0), LEANING, Code.OK),
+    ],
+)
+def test_an_object_that_settles_otherwise_than_asked_is_not_in_place(
+    params: MoveObjectParams, pose: Pose, code: Code
+) -> None:
+    f = made()
+    f.cell.poses["cube"] = pose
+    after = f.context.world.snapshot()
+    outcome = MoveObject().is_success(params, after, after, f.context)
+    assert outcome.code is code, outcome
+
+
 def test_an_object_is_brought_to_a_pose_of_its_own() -> None:
     f = made()
     done = run(f)
