@@ -20,7 +20,11 @@ ALIGNING = (
     "align_plane_x_axis",
     "align_plane_y_axis",
 )
-SAMPLING = ("orientation_filters", "up_axis", "align_pick_obj_axis")
+SAMPLING = (
+    *("orientation_filters", "up_axis", "align_pick_obj_axis", "align_place_obj_axis", "position_constraint"),
+    *("x_ratio_range", "y_ratio_range", "z_ratio_range", "heights_from", "offset_place_obj_axis"),
+    *("pre_place_align", "pre_place_offset", "place_align", "place_offset"),
+)
 OF_REGRASPS = ("max_regrasps", "regrasp_on")
 
 
@@ -61,6 +65,9 @@ def _orientation(params: MoveObjectParams) -> tuple[Outcome, ...]:
         found.append(
             checks.without_effect(params, ALIGNING, "up_axis aligns the object; keep one of the two")
         )
+        if params.is_horizontal:
+            text = "place_direction 'horizontal' moves along align_place_obj_axis, which up_axis sets; use one of them"
+            found.append(checks.fault(Code.CONTRADICTION, "place_direction", text))
     else:
         found.append(
             checks.without_effect(params, ("up_tol_deg",), "it belongs to up_axis; set that or leave it out")
