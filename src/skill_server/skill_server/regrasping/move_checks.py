@@ -59,7 +59,7 @@ def check_move(params: MoveObjectParams, arm: ArmSpec, world: World) -> Outcome:
 def _orientation(params: MoveObjectParams) -> tuple[Outcome, ...]:
     why = "the grasp is chosen here; give poses of the object as object_poses"
     found = [checks.without_effect(params, ("place_poses",), why)]
-    found.append(simbox_checks.vector("up_axis", params.up_axis, LONGEST_AXIS, ""))
+    found.append(simbox_checks.axis("up_axis", params.up_axis, LONGEST_AXIS))
     found.append(checks.number("up_tol_deg", params.up_tol_deg, 0.1, 90.0, "deg"))
     if any(params.up_axis):
         found.append(

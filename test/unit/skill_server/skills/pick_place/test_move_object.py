@@ -313,6 +313,7 @@ def test_an_object_is_brought_to_a_pose_of_its_own() -> None:
         (replace(ANYHOW, container="cube"), Code.CONTRADICTION, "container"),
         (replace(ANYHOW, place_poses=(POSE,)), Code.CONTRADICTION, "place_poses"),
         (replace(ANYHOW, up_axis=(0.0, float("nan"), 1.0)), Code.BAD_NUMBER, "up_axis[1]"),
+        (replace(ANYHOW, up_axis=(0.0, 0.0, 1e-200)), Code.BAD_NUMBER, "up_axis"),
         (replace(ANYHOW, up_axis=UP, up_tol_deg=0.0), Code.BAD_NUMBER, "up_tol_deg"),
         (replace(ANYHOW, up_tol_deg=5.0), Code.CONTRADICTION, "up_tol_deg"),
         (replace(ANYHOW, up_axis=UP, align_pick_obj_axis=UP), Code.CONTRADICTION, "align_pick_obj_axis"),
