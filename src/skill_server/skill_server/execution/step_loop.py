@@ -51,9 +51,9 @@ class StepLoop:
         while (step := self._next(steps, outcome, done, count)) is not None:
             label, count = step.label, done + 1 + step.left
             self._log.begin_step(step.label, done, count)
-            if outcome is not None and not outcome.ok and not (stopped := context.arm.stop()).ok:
-                raise StepFailed(replace(outcome, message=f"{outcome.message}; {stopped.message}"))
             outcome = self._do(step)
+            if not outcome.ok:
+                self._rest(outcome)
             done, count = done + 1, max(count, done + 2)
         after = fresh_world(context)
         judged = self._skill.is_success(self._params, before, after, context)
@@ -67,11 +67,18 @@ class StepLoop:
         self._context.token.check()
         self._log.begin_step("", done, count)
         self._log.enter("select")
-        fresh_world(self._context)
+        # What has fallen out of the hand since the last step is grasped again by the next one.
+        gripper_state.forget_lost(self._context, fresh_world(self._context))
         try:
             return next(steps) if outcome is None else steps.send(outcome)
         except StopIteration:
             return None
+
+    def _rest(self, failed: Outcome) -> None:
+        """Bring the arm to rest, so that the next step is chosen for the place at which it begins."""
+        stopped = self._context.arm.stop()
+        if not stopped.ok:
+            raise StepFailed(replace(failed, message=f"{failed.message}; {stopped.message}"))
 
     def _do(self, step: SkillStep) -> Outcome:
         """Do a step, and return how it ended, with its name in the stage."""

@@ -12,6 +12,7 @@ from .retry_policy import Recovery
 from .simbox_time import MOST_STEPS
 
 MOST_ATTEMPTS = 20
+SHORTEST_AXIS = 1e-6
 
 
 def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
@@ -111,6 +112,24 @@ def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> 
     """
     each = (checks.number(f"{field_name}[{i}]", v, -most, most, unit) for i, v in enumerate(values))
     return checks.all_faults(each)
+
+
+def axis(field_name: str, values: Sequence[float], most: float) -> Outcome:
+    """Check an axis; all zero is allowed and means that there is none.
+
+    Args:
+        field_name: Field of the goal.
+        values: Components.
+        most: Largest absolute value of a component.
+
+    Returns:
+        OK, or the faults; one for an axis that is too short to have a direction.
+    """
+    found = vector(field_name, values, most, "")
+    if not found.ok or not any(values) or max(map(abs, values)) >= SHORTEST_AXIS:
+        return found
+    text = f"{field_name} is shorter than {SHORTEST_AXIS:g} and has no direction; give a longer axis, or zeros for none"
+    return checks.fault(Code.BAD_NUMBER, field_name, text)
 
 
 def not_zero(field_name: str, values: Sequence[float], why: str) -> Outcome:

@@ -11,7 +11,8 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import World
-from handiwork_core.scene.bounds import world_aabb
+from handiwork_core.scene.bounds import hull_points, world_aabb
+from skill_server.geometry.vertical_spans import body_triangles, moved_triangles, vertical_spans
 from skill_server.placing.support import Surroundings
 
 from .stable_placements import StablePlacement
@@ -22,6 +23,8 @@ DRAWN = 40
 """Points that are drawn for the spots of one orientation."""
 EDGE_M = 0.01
 """An object keeps this distance from the edge of what it is put down on."""
+FLAT_M = 0.003
+"""A support is level where its surface differs by less than this, m."""
 NEARER, FARTHER = 0.6, 1.1
 """Spots are between these shares of the distances of object and container from the arm's base."""
 
@@ -156,7 +159,15 @@ def _point(
 
 
 def _is_on(world: World, name: str, support: str, pose: Pose) -> bool:
-    """Return True when the object is inside of the edges of a support."""
+    """Return True when the object is inside of the edges of a support, and the support is below its whole foot."""
     low, high = world_aabb(world.objects[name], pose)
     least, most = world_aabb(world.objects[support], world.states[support].world_T_object)
-    return bool((low[:2] >= least[:2] + EDGE_M).all() and (high[:2] <= most[:2] - EDGE_M).all())
+    if (low[:2] < least[:2] + EDGE_M).any() or (high[:2] > most[:2] - EDGE_M).any():
+        return False
+    # The bounds of a support that is round or turned are larger than it is.
+    points = np.concatenate([pose.apply(hull_points(shape)) for shape in world.objects[name].shapes])
+    foot = points[points[:, 2] < low[2] + FLAT_M, :2]
+    out = foot - (foot.min(axis=0) + foot.max(axis=0)) / 2.0
+    wider = foot + EDGE_M * out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), FLAT_M)
+    surface = moved_triangles(body_triangles(world.objects[support]), world.states[support].world_T_object)
+    return bool((np.abs(vertical_spans(surface, wider)[1] - low[2]) < FLAT_M).all())

@@ -20,7 +20,11 @@ ALIGNING = (
     "align_plane_x_axis",
     "align_plane_y_axis",
 )
-SAMPLING = ("orientation_filters", "up_axis", "align_pick_obj_axis")
+SAMPLING = (
+    *("orientation_filters", "up_axis", "align_pick_obj_axis", "align_place_obj_axis", "position_constraint"),
+    *("x_ratio_range", "y_ratio_range", "z_ratio_range", "heights_from", "offset_place_obj_axis"),
+    *("pre_place_align", "pre_place_offset", "place_align", "place_offset"),
+)
 OF_REGRASPS = ("max_regrasps", "regrasp_on")
 
 
@@ -39,7 +43,8 @@ def check_move(params: MoveObjectParams, arm: ArmSpec, world: World) -> Outcome:
     picked = check_pick(pick_params(params), arm, world) if known.ok else known
     of_object = tuple(one for one in picked.all if not one.ok and one.field_name == "object")
     turned = checks.all_faults(_orientation(params))
-    place = params.place if turned.ok else params
+    has_container = turned.ok and checks.known_object("container", params.container, world).ok
+    place = params.placed(world) if has_container else params
     return checks.all_faults(
         (
             *of_object,
@@ -54,12 +59,15 @@ def check_move(params: MoveObjectParams, arm: ArmSpec, world: World) -> Outcome:
 def _orientation(params: MoveObjectParams) -> tuple[Outcome, ...]:
     why = "the grasp is chosen here; give poses of the object as object_poses"
     found = [checks.without_effect(params, ("place_poses",), why)]
-    found.append(simbox_checks.vector("up_axis", params.up_axis, LONGEST_AXIS, ""))
+    found.append(simbox_checks.axis("up_axis", params.up_axis, LONGEST_AXIS))
     found.append(checks.number("up_tol_deg", params.up_tol_deg, 0.1, 90.0, "deg"))
     if any(params.up_axis):
         found.append(
             checks.without_effect(params, ALIGNING, "up_axis aligns the object; keep one of the two")
         )
+        if params.is_horizontal:
+            text = "place_direction 'horizontal' moves along align_place_obj_axis, which up_axis sets; use one of them"
+            found.append(checks.fault(Code.CONTRADICTION, "place_direction", text))
     else:
         found.append(
             checks.without_effect(params, ("up_tol_deg",), "it belongs to up_axis; set that or leave it out")

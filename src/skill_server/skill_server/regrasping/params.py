@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import World
 from skill_server.placing.params import PlaceParams
 
 Vector = tuple[float, float, float]
@@ -48,7 +49,7 @@ class MoveObjectParams(ObjectPlaceParams):
     """Parameters of ``move_object``, beyond those of ``ObjectPlaceParams``.
 
     Attributes:
-        up_axis: Axis of the object, in its own frame, that is to point up on a level container; all zero: any.
+        up_axis: Axis of the object, in its own frame, that is to point up in the world; all zero: any.
         up_tol_deg: Largest angle between that axis and up at the release, deg.
         regrasp: True: put the object down and grasp it again where no grasp serves the place.
         max_regrasps: The most times that it is put down on the way.
@@ -63,14 +64,19 @@ class MoveObjectParams(ObjectPlaceParams):
     regrasp_on: str = ""
     search_time: float = 30.0
 
-    @property
-    def place(self) -> MoveObjectParams:
-        """The place, aligned by ``up_axis`` where it is given."""
+    def placed(self, world: World) -> MoveObjectParams:
+        """Return the parameters of the place, aligned by ``up_axis`` where it is given.
+
+        Args:
+            world: Snapshot with the container, which need not stand level.
+        """
         if not any(self.up_axis):
             return self
+        container_R_world = world.states[self.container].world_T_object.rotation.matrix().T
+        x, y, z = container_R_world[:, 2].tolist()
         return replace(
             self,
             align_pick_obj_axis=self.up_axis,
-            align_place_obj_axis=(0.0, 0.0, 1.0),
+            align_place_obj_axis=(x, y, z),
             align_obj_tol_deg=self.up_tol_deg,
         )

@@ -32,6 +32,7 @@ from .tally import Tally
 Sequences = Sequence[Sequence[SkillStage]]
 StagesOf = Callable[[PickParams, Context], Sequences]
 """Returns the stages of each grasp in the world of a context, best first, as Pick makes them."""
+NOT_BROUGHT = "was tried, and did not bring the object to its place"
 PUT_DOWN_OVER_M = 0.005
 """Height over the support at which an object is let go on the way, m."""
 
@@ -63,7 +64,8 @@ class PlannerPossibilities:
             stages_of: Makes the stages of each grasp.
             context: Context of the run, in whose world the object is at the start; the planning time is added to it.
             budget_s: Time for all answers together, s of steady time.
-            refused: Keys of the grasps that are not taken where the object is at the start.
+            refused: Keys of the grasps that are not taken where the object is at the start; one that is taken there
+                already does not serve the place.
             steady: Returns the steady time, s.
         """
         self._refused = frozenset(refused)
@@ -181,7 +183,8 @@ class PlannerPossibilities:
     def _is_serving(self, node: Spot, grasp: GraspAt) -> bool:
         key = key_of(grasp)
         if key not in self._serves:
-            cause = self._why_not(node, grasp)
+            is_held = not grasp.stages
+            cause = NOT_BROUGHT if is_held and key in self._refused else self._why_not(node, grasp)
             self._serves[key] = not cause
             self.tally.places.add((cause,))
         return self._serves[key]

@@ -38,7 +38,7 @@ class StablePlacement:
 
 
 def centre_of_mass(body: WorldObject) -> Array:
-    """Return the centre of the hulls of an object's shapes, each weighted by its volume.
+    """Return the centre of an object's shapes, each weighted by its volume; a mesh is taken as it is, not as its hull.
 
     Args:
         body: The object, of even density. Shapes that overlap count twice there, as in the simulation.
@@ -52,13 +52,18 @@ def centre_of_mass(body: WorldObject) -> Array:
     weights, centres = list[float](), list[Array]()
     for shape in body.shapes:
         points = hull_points(shape)
-        try:
-            hull = ConvexHull(points)
-        except (QhullError, ValueError):
+        inside = points.mean(axis=0) if len(points) else np.zeros(3)
+        if shape.triangles is not None:
+            corners = points[shape.triangles] - inside
+            parts = np.linalg.det(corners) / 6.0  # below 0 where the surface faces the point
+        else:
+            try:
+                corners = points[ConvexHull(points).simplices] - inside
+            except (QhullError, ValueError):
+                continue
+            parts = np.abs(np.linalg.det(corners)) / 6.0
+        if parts.sum() <= 0.0:
             continue
-        inside = points.mean(axis=0)
-        corners = points[hull.simplices] - inside
-        parts = np.abs(np.linalg.det(corners)) / 6.0
         weights.append(float(parts.sum()))
         centres.append(inside + (parts[:, None] * corners.sum(axis=1) / 4.0).sum(axis=0) / parts.sum())
     if not weights:

@@ -83,7 +83,7 @@ def test_a_failed_step_is_named_once_and_stops_the_arm() -> None:
     assert done.outcome.code is Code.UNKNOWN_OBJECT
     assert done.outcome.stage == "first: check"
     assert done.outcome.message.startswith("first: no object 'cub'")
-    assert f.arm.stops == 1
+    assert f.arm.stops >= 1
 
 
 def test_the_skill_may_go_on_after_a_failed_step_with_the_arm_at_rest() -> None:
@@ -92,6 +92,7 @@ def test_the_skill_may_go_on_after_a_failed_step_with_the_arm_at_rest() -> None:
     def of(context: Context) -> Steps:
         outcome = yield MISSING
         assert outcome.code is Code.UNKNOWN_OBJECT
+        assert f.arm.stops == 1
         assert not context.held
         yield PICK
         assert set(context.held) == {"cube"}
@@ -100,6 +101,22 @@ def test_the_skill_may_go_on_after_a_failed_step_with_the_arm_at_rest() -> None:
     assert done.outcome.ok, done.outcome
     assert f.arm.stops == 1
     assert f.cell.calls.index("arm.stop") < f.cell.calls.index("arm.follow")
+
+
+def test_the_next_step_is_chosen_without_a_record_of_what_fell() -> None:
+    f = made()
+
+    def of(context: Context) -> Steps:
+        yield PICK
+        f.cell.drop()
+        yield PICK
+        assert set(context.held) == {"cube"}
+        f.cell.drop()
+        outcome = yield MISSING
+        assert not outcome.ok
+        assert not context.held
+
+    assert run(f, of).outcome.ok
 
 
 def test_each_step_begins_with_random_choices_of_its_seed() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from handiwork_core.model.geometry import Pose
-from handiwork_core.model.world import World
-from handiwork_core.scene.bounds import world_aabb
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
+from handiwork_core.scene.bounds import hull_points, world_aabb
 from skill_server.regrasping.free_spots import EDGE_M, FARTHER, NEARER, SPOTS, TURNS, Spots, free_spots
 from skill_server.regrasping.planning import carriers
 from skill_server.regrasping.stable_placements import stable_placements
@@ -81,3 +82,30 @@ def test_an_object_stands_on_the_table_and_not_on_the_tray_beside_it() -> None:
     for pose, expected in ((beside, ("table",)), (on, ("tray", "table"))):
         states = {**at.states, "cube": replace(at.states["cube"], world_T_object=pose)}
         assert carriers(replace(at, states=states), "cube") == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "inside"),
+    [
+        (
+            Shape(ShapeKind.BOX, np.array([0.6, 0.6, 0.05]), Pose.identity()),
+            lambda at: np.abs(at).max(axis=1),
+        ),
+        (
+            Shape(ShapeKind.CYLINDER, np.array([0.3, 0.05]), Pose.identity()),
+            lambda at: np.linalg.norm(at, axis=1),
+        ),
+    ],
+    ids=["turned", "round"],
+)
+def test_the_whole_foot_is_on_a_table_whose_bounds_are_larger_than_it_is(shape: Shape, inside: Any) -> None:
+    at, pose = world(), Pose.of((0.5, 0.0, -0.025), Rotation.from_rpy(0.0, 0.0, np.pi / 4))
+    table = WorldObject("table", (shape,), True)
+    states = {**at.states, "table": replace(at.states["table"], world_T_object=pose)}
+    objects = {"cube": at.objects["cube"], "table": table}
+    at = replace(at, objects=objects, states=states)
+    found = [spot for seed in range(3) for spot in spots(at, seed=seed).placements]
+    assert len(found) > 100
+    for spot in found:
+        corners = spot.pose.apply(hull_points(at.objects["cube"].shapes[0]))
+        assert (inside(pose.inverse().apply(corners)[:, :2]) <= 0.3).all()

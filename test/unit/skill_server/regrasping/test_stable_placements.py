@@ -92,3 +92,18 @@ def test_a_body_without_a_volume_rests_nowhere() -> None:
     flat = WorldObject("flat", (Shape(ShapeKind.CONVEX, np.zeros(0), Pose.identity(), np.eye(3)),))
     assert stable_placements(flat) == ()
     assert stable_placements(WorldObject("nothing", ())) == ()
+
+
+def test_the_centre_of_a_concave_mesh_is_that_of_its_material() -> None:
+    """An L of two boxes: its hull has its centre elsewhere."""
+    outline = np.array([(-50, -15), (50, -15), (50, 105), (35, 105), (35, 5), (-50, 5)]) * 1e-3
+    points = np.array([(x, y, z) for y in (-0.02, 0.02) for x, z in outline])
+    front = np.array([(0, 1, 4), (0, 4, 5), (1, 2, 4), (2, 3, 4)])
+    sides = [t for i in range(6) for j in [(i + 1) % 6] for t in [(i, i + 6, j), (j, i + 6, j + 6)]]
+    triangles = np.vstack([front, front[:, ::-1] + 6, sides])
+    shape = Shape(ShapeKind.MESH, np.zeros(0), Pose.identity(), points, triangles)
+    lower, upper = 0.1 * 0.02, 0.015 * 0.1
+    x, z = ((lower * 0.0 + upper * 0.0425), (lower * -0.005 + upper * 0.055))
+    expected = np.array([x, 0.0, z]) / (lower + upper)
+    centre = centre_of_mass(WorldObject("ell", (shape,)))
+    assert centre == pytest.approx(expected, abs=1e-9)

@@ -11,11 +11,12 @@ import pytest
 from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResult, CandidateVerdict, Verdict
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import FakePlanner, Fakes
 from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
-from unit.skill_server.execution.test_executor import CUBE, made
+from unit.skill_server.execution.test_executor import CUBE, made, move_cube
 
 UP = (0.0, 0.0, 1.0)
 POSE = Pose.of((0.4, -0.3, 0.02 + CUBE / 2), Rotation.from_rpy(0.0, 0.0, 0.5))
@@ -188,6 +189,111 @@ def test_another_chain_is_searched_after_a_grasp_that_cannot_be_reached() -> Non
     assert tried
 
 
+def no_free_motion(f: Fakes, while_in: str, times: int) -> list[np.ndarray]:
+    """Let the planner find no free motion of a step, so many times; return where these were to end."""
+    ends, plan, at = list[np.ndarray](), f.planner.plan, [""]
+    f.context.report = lambda progress: at.append(progress.stage)
+
+    def refuse(request: Any, *, should_stop: Any) -> Any:
+        result = plan(request, should_stop=should_stop)
+        if not at[-1].startswith(f"{while_in}: ") or len(ends) >= times or not hasattr(request.goal, "q"):
+            return result
+        ends.append(request.goal.q[0])
+        return replace(result, code=Code.PATH_BLOCKED, trajectory=None, message="in the way")
+
+    f.planner.plan = refuse  # type: ignore[method-assign]
+    return ends
+
+
+def test_another_spot_is_taken_where_the_first_one_cannot_be_reached() -> None:
+    f = cell()
+    ends = no_free_motion(f, "put down", 2)
+    done = run(f, replace(GOAL, max_regrasps=1))
+    assert done.outcome.ok, done.outcome
+    assert len(ends) == 2
+    assert np.abs(ends[0] - ends[1]).max() > 0.02
+
+
+def test_the_failure_of_the_last_step_is_kept_where_nothing_is_left_to_try() -> None:
+    f = made()
+    no_free_motion(f, "place", 99)
+    done = run(f, replace(ANYHOW, regrasp=False))
+    assert done.outcome.message.startswith("place: ")
+    assert "then no grasp brings 'cube' to its place" in done.outcome.message
+    assert "was tried, and did not bring the object to its place" in done.outcome.message
+    assert set(f.context.held) == {"cube"}
+
+
+def test_an_object_that_moves_during_the_search_is_searched_for_again() -> None:
+    f = made()
+    check, asked = f.planner.check_candidates, list[int]()
+
+    def push(request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
+        if not asked:
+            move_cube(f, -0.05)
+        asked.append(1)
+        return check(request, should_stop=should_stop)
+
+    f.planner.check_candidates = push  # type: ignore[method-assign]
+    done = run(f, ANYHOW)
+    assert done.outcome.ok, done.outcome
+
+
+def test_an_object_that_moves_in_each_search_is_named_and_nothing_moves() -> None:
+    f = made()
+    check = f.planner.check_candidates
+
+    def push(request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
+        move_cube(f, -0.02)
+        return check(request, should_stop=should_stop)
+
+    f.planner.check_candidates = push  # type: ignore[method-assign]
+    done = run(f, ANYHOW)
+    assert done.outcome.code is Code.OBJECT_MOVED, done.outcome
+    assert "'cube' moved by " in done.outcome.message
+    assert f.arm.followed == 0
+
+
+def test_up_is_up_in_the_world_where_the_container_is_turned() -> None:
+    """The z axis of the crate is level."""
+    f = made()
+    crate = WorldObject("tray", (Shape(ShapeKind.BOX, np.array([0.3, 0.02, 0.3]), Pose.identity()),), True)
+    f.cell.objects["tray"] = crate
+    f.cell.poses["tray"] = Pose.of((0.4, -0.3, 0.01), Rotation.from_rpy(np.pi / 2, 0.0, 0.0))
+    done = run(f, replace(ANYHOW, up_axis=UP))
+    assert done.outcome.ok, done.outcome
+    assert f.cell.poses["cube"].rotation.matrix()[2, 2] > np.cos(np.radians(20.0))
+
+
+PLANE = replace(
+    ANYHOW,
+    align_pick_obj_axis=(1.0, 0.0, 0.0),
+    align_plane_x_axis=(1.0, 0.0, 0.0),
+    align_plane_y_axis=UP,
+    align_obj_tol_deg=5.0,
+)
+LEANING = Pose.of((0.4, -0.3, 0.05), Rotation.from_rpy(np.radians(25.0), 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("params", "pose", "code"),
+    [
+        (PLANE, POSE, Code.NOT_IN_PLACE),
+        (PLANE, Pose.of(POSE.translation_m), Code.OK),
+        (replace(ANYHOW, up_axis=UP), LEANING, Code.NOT_IN_PLACE),
+        (replace(ANYHOW, up_axis=UP, up_tol_deg=30.0), LEANING, Code.OK),
+    ],
+)
+def test_an_object_that_settles_otherwise_than_asked_is_not_in_place(
+    params: MoveObjectParams, pose: Pose, code: Code
+) -> None:
+    f = made()
+    f.cell.poses["cube"] = pose
+    after = f.context.world.snapshot()
+    outcome = MoveObject().is_success(params, after, after, f.context)
+    assert outcome.code is code, outcome
+
+
 def test_an_object_is_brought_to_a_pose_of_its_own() -> None:
     f = made()
     done = run(f)
@@ -207,10 +313,15 @@ def test_an_object_is_brought_to_a_pose_of_its_own() -> None:
         (replace(ANYHOW, container="cube"), Code.CONTRADICTION, "container"),
         (replace(ANYHOW, place_poses=(POSE,)), Code.CONTRADICTION, "place_poses"),
         (replace(ANYHOW, up_axis=(0.0, float("nan"), 1.0)), Code.BAD_NUMBER, "up_axis[1]"),
+        (replace(ANYHOW, up_axis=(0.0, 0.0, 1e-200)), Code.BAD_NUMBER, "up_axis"),
         (replace(ANYHOW, up_axis=UP, up_tol_deg=0.0), Code.BAD_NUMBER, "up_tol_deg"),
         (replace(ANYHOW, up_tol_deg=5.0), Code.CONTRADICTION, "up_tol_deg"),
         (replace(ANYHOW, up_axis=UP, align_pick_obj_axis=UP), Code.CONTRADICTION, "align_pick_obj_axis"),
         (replace(ANYHOW, object_poses=(POSE,), up_axis=UP), Code.CONTRADICTION, "up_axis"),
+        (replace(GOAL, x_ratio_range=(0.1, 0.2)), Code.CONTRADICTION, "x_ratio_range"),
+        (replace(GOAL, position_constraint="gripper"), Code.CONTRADICTION, "position_constraint"),
+        (replace(GOAL, offset_place_obj_axis=(0.1, 0.0, 0.0)), Code.CONTRADICTION, "offset_place_obj_axis"),
+        (replace(ANYHOW, up_axis=UP, place_direction="horizontal"), Code.CONTRADICTION, "place_direction"),
         (replace(ANYHOW, max_regrasps=-1), Code.BAD_NUMBER, "max_regrasps"),
         (replace(ANYHOW, max_regrasps=5), Code.BAD_NUMBER, "max_regrasps"),
         (replace(ANYHOW, search_time=float("inf")), Code.BAD_NUMBER, "search_time"),
