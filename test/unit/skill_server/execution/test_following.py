@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
-from handiwork_core.testing.fakes import Fakes
+from handiwork_core.model.world import World
+from handiwork_core.testing.fakes import Fakes, FakeWorld
+from skill_server.execution.command_choice import CommandChoice
 from skill_server.execution.run import run_skill
-from skill_server.params.following import MOST_FOLLOWED
+from skill_server.params.following import MOST_FOLLOWED, Following
 from skill_server.params.retry_policy import ONE_ATTEMPT
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
@@ -22,6 +26,33 @@ from skill_server.skills.pick_place.place import Place, PlaceParams
 from .test_executor import PICK, made, move_cube, pick
 
 APPROACH, DESCENT = 1, 2
+
+
+class Pondering(Pick):
+    """Chooses until its token is set."""
+
+    def commands(self, params: PickParams, context: Context) -> Sequence[Command]:
+        while True:
+            context.token.check()
+            context.token.wait(0.01)
+
+
+class Vanishing(FakeWorld):
+    """A world from which the cube goes right before a look at it."""
+
+    looks = 0
+
+    def __init__(self, f: Fakes, last: int) -> None:
+        super().__init__(f.cell)
+        self._last = last
+
+    def snapshot(self) -> World:
+        self.looks += 1
+        world = super().snapshot()
+        if self.looks <= self._last:
+            return world
+        states = {name: state for name, state in world.states.items() if name != "cube"}
+        return replace(world, states=states)
 
 
 def on_motion(f: Fakes, number: int, at_s: float, act: Callable[[], None]) -> None:
@@ -140,3 +171,24 @@ def test_a_container_nudged_during_place_is_followed_with_the_object_in_the_hand
     assert run.outcome.ok, run.outcome
     assert (stages(run).count("recover"), stages(run).count("transit")) == (retreats, 2)
     assert np.abs(f.cell.poses["cube"].translation_m - there.translation_m)[:2].max() < 0.15
+
+
+def test_choices_that_nobody_takes_end_at_once() -> None:
+    f = made()
+    choice = CommandChoice(Pondering(), PICK, f.context, Following(0.01, 0.1))
+    choice.begin_early()
+    choice.begin_early()
+    end = threading.Thread(target=choice.forget, daemon=True)
+    end.start()
+    end.join(20.0)
+    assert not [thread for thread in threading.enumerate() if thread.name == "choice-ahead"]
+    assert not f.context.token.is_set()
+
+
+@pytest.mark.parametrize("last", range(2, 12))
+def test_a_cube_that_leaves_the_world_during_the_choice_has_moved(last: int) -> None:
+    f = made()
+    f.context.world = Vanishing(f, last)
+    outcome = pick(f).outcome
+    assert (outcome.code, outcome.field_name) == (Code.OBJECT_MOVED, "object"), outcome
+    assert f.arm.followed == 0
