@@ -55,6 +55,30 @@ class Vanishing(FakeWorld):
         return replace(world, states=states)
 
 
+class Noisy(FakeWorld):
+    """A camera's world: the pose of the cube, and the velocity computed from it, have noise."""
+
+    DEVIATION_M = 0.003
+
+    def __init__(self, f: Fakes) -> None:
+        super().__init__(f.cell)
+        self._rng = np.random.default_rng(0)
+
+    def snapshot(self) -> World:
+        world = super().snapshot()
+        state = world.states["cube"]
+        pose = state.world_T_object
+        seen = replace(
+            state,
+            world_T_object=Pose.of(
+                pose.translation_m + self._rng.normal(0.0, self.DEVIATION_M, 3), pose.rotation
+            ),
+            world_v_object=self._rng.normal(0.0, 0.05, 3),
+            pose_covariance=np.diag([self.DEVIATION_M**2] * 3 + [0.01**2] * 3),
+        )
+        return replace(world, states={**world.states, "cube": seen})
+
+
 def on_motion(f: Fakes, number: int, at_s: float, act: Callable[[], None]) -> None:
     """Run ``act`` once, in the arm's motion of this number."""
     done: list[float] = []
@@ -192,3 +216,11 @@ def test_a_cube_that_leaves_the_world_during_the_choice_has_moved(last: int) -> 
     outcome = pick(f).outcome
     assert (outcome.code, outcome.field_name) == (Code.OBJECT_MOVED, "object"), outcome
     assert f.arm.followed == 0
+
+
+def test_a_cube_whose_pose_is_noisy_is_picked_without_braking() -> None:
+    f = made()
+    f.context.world = Noisy(f)
+    run = pick(f, replace(PICK, process_valid=False))
+    assert run.outcome.ok, run.outcome
+    assert stages(run).count("approach") == 1
