@@ -20,6 +20,7 @@ from skill_server.execution.command_choice import CommandChoice
 from skill_server.execution.run import run_skill
 from skill_server.params.following import MOST_FOLLOWED, Following
 from skill_server.params.retry_policy import ONE_ATTEMPT
+from skill_server.preview.rehearsal import preview_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 
@@ -77,6 +78,15 @@ class Noisy(FakeWorld):
             pose_covariance=np.diag([self.DEVIATION_M**2] * 3 + [0.01**2] * 3),
         )
         return replace(world, states={**world.states, "cube": seen})
+
+
+class Drifting(FakeWorld):
+    """A world in which the cube has a velocity."""
+
+    def snapshot(self) -> World:
+        world = super().snapshot()
+        moving = replace(world.states["cube"], world_v_object=np.array([0.0, 0.05, 0.0]))
+        return replace(world, states={**world.states, "cube": moving})
 
 
 def on_motion(f: Fakes, number: int, at_s: float, act: Callable[[], None]) -> None:
@@ -224,3 +234,11 @@ def test_a_cube_whose_pose_is_noisy_is_picked_without_braking() -> None:
     run = pick(f, replace(PICK, process_valid=False))
     assert run.outcome.ok, run.outcome
     assert stages(run).count("approach") == 1
+
+
+def test_a_preview_plans_to_where_a_moving_cube_is_measured() -> None:
+    f = made()
+    f.context.world = Drifting(f.cell)
+    result = preview_skill(Pick(), PICK, f.context)
+    assert result.outcome.ok, result.outcome
+    assert result.plan is not None and f.arm.followed == 0
