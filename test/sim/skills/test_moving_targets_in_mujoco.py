@@ -74,7 +74,7 @@ def test_a_cube_on_a_belt_is_met_ahead(robot: Robot, engine: CpuEngine, speed: f
     assert count(run, "wait") == 1
 
 
-@pytest.mark.parametrize("speed", [0.03, 0.08])
+@pytest.mark.parametrize("speed", [0.03, 0.05])
 def test_a_tray_on_a_belt_gets_the_cube_ahead(robot: Robot, engine: CpuEngine, speed: float) -> None:
     cell = made(robot, engine)
     context = cell.context(1)

@@ -83,8 +83,8 @@ class AttemptLoop:
         try:
             return self._attempts(policy)
         finally:
-            context.begun = former
             self._choice.forget()
+            context.begun = former
 
     def _attempts(self, policy: RetryPolicy) -> Outcome:
         """Try until the goal is reached, or no rule asks for another attempt."""

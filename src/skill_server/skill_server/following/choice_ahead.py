@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, StepFailed, Stopped
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 
 from .expected_targets import TURNED_RAD, ExpectedTargets
@@ -22,25 +24,40 @@ SHARE = 0.5
 
 
 class ChoiceAhead:
-    """Runs one choice on a thread of its own; the owner moves nothing meanwhile, and takes it once.
+    """Runs one choice on a thread of its own, in a context whose token ends it alone; the owner takes it once.
 
     Args:
-        choose: Makes the commands; must not move anything.
+        choose: Makes the commands in the context that it is given; must not move anything.
         targets: The targets, for which the choice begins once they are at rest.
-        context: Context of the run.
+        context: Context of the run; the planning time is added to its own when the choice is joined.
     """
 
     def __init__(
-        self, choose: Callable[[], Sequence[Command]], targets: tuple[str, ...], context: Context
+        self, choose: Callable[[Context], Sequence[Command]], targets: tuple[str, ...], context: Context
     ) -> None:
-        self._choose, self._targets, self._context = choose, targets, context
+        self._choose, self._targets, self._run_context = choose, targets, context
+        # What a choice writes, a dropped one must not leave behind, nor race with the thread of the run.
+        self._context = replace(
+            context,
+            token=context.token.child(),
+            rng=context.rng.spawn(1)[0],
+            held=dict(context.held),
+            refused=list(context.refused),
+            planning_time_s=0.0,
+        )
         self._found: tuple[World, Sequence[Command]] | None = None
         self._thread = threading.Thread(target=self._run, name="choice-ahead", daemon=True)
         self._thread.start()
 
+    def cancel(self) -> None:
+        """Have the choice end soon, as nobody takes it; does not wait for that."""
+        self._context.token.set(Code.CANCELED, "the choice is not needed")
+
     def join(self) -> None:
         """Wait for the end of the choice, which a set token brings about soon."""
         self._thread.join()
+        self._run_context.planning_time_s += self._context.planning_time_s
+        self._context.planning_time_s = 0.0
 
     def take(self, tolerance_m: float) -> tuple[World, Sequence[Command]] | None:
         """Wait for the choice.
@@ -66,9 +83,9 @@ class ChoiceAhead:
                 return
         then = self._context.world.snapshot()
         try:
-            commands = self._choose()
-        except (StepFailed, Stopped):
-            return  # the choice that follows once the arm is at rest says why
+            commands = self._choose(self._context)
+        except Exception:  # noqa: BLE001 - the choice that follows once the arm is at rest says why
+            return
         self._found = then, commands
 
     def _is_at_rest(self, world: World) -> bool:

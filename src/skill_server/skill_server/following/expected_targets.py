@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.world import ShapeKind, World, WorldObject
+from handiwork_core.model.world import ObjectState, ShapeKind, World, WorldObject
+from handiwork_core.scene.covariance import Deviation, deviation_of
 
 MOVED_M = 0.01
 """Distance by which a target may move after the commands were chosen, where the goal names none."""
@@ -15,6 +16,11 @@ TURNED_RAD = 0.2
 """Angle by which a followed target may turn: a grasp across parallel sides corrects less by itself."""
 CONFIRMED = 2
 """Reports in a row that must show a target elsewhere: a camera's single outlier does not stop the arm."""
+DEVIATIONS = 4.0
+"""Standard deviations of the noise of measured poses within which a target has not moved."""
+NOISIEST_M, NOISIEST_RAD = 0.03, 0.5
+"""Greatest distance and turn that are taken for noise, whatever covariance a source sends."""
+EXACT = Deviation(0.0, 0.0)
 ROUND = (ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE)
 
 
@@ -69,6 +75,8 @@ class ExpectedTargets:
     ) -> TargetChange | None:
         """Return the first target that is gone, or is farther from its place than allowed.
 
+        The noise of poses with a covariance is allowed in any case.
+
         Args:
             names: The targets.
             world: Newest snapshot.
@@ -81,13 +89,37 @@ class ExpectedTargets:
             now = world.states[name]
             expected = self.at(name, now.stamp_s)
             gap_m, turn_rad = expected.distance_to(now.world_T_object)
-            if gap_m > tolerance_m:
+            noise = noise_between(self.before.states[name], now)
+            if gap_m > max(tolerance_m, noise.position_m):
                 return TargetChange(name, gap_m, turn_rad)
-            if turn_rad > tolerance_rad:
+            most_rad = max(tolerance_rad, noise.rotation_rad)
+            if turn_rad > most_rad:
                 turn_rad = visible_turn(world.objects.get(name), expected, now.world_T_object)
-                if turn_rad > tolerance_rad:
+                if turn_rad > most_rad:
                     return TargetChange(name, gap_m, turn_rad)
         return None
+
+
+def noise_of(state: ObjectState) -> Deviation:
+    """Return the standard deviations of a measured pose; zeros for an exact one.
+
+    Args:
+        state: The state.
+    """
+    return EXACT if state.pose_covariance is None else deviation_of(state.pose_covariance)
+
+
+def noise_between(a: ObjectState, b: ObjectState) -> Deviation:
+    """Return the distance [m] and the turn [rad] that noise alone may put between two measurements of one pose.
+
+    Args:
+        a: One measurement.
+        b: The other one.
+    """
+    one, other = noise_of(a), noise_of(b)
+    apart_m = DEVIATIONS * math.hypot(one.position_m, other.position_m)
+    turn_rad = DEVIATIONS * math.hypot(one.rotation_rad, other.rotation_rad)
+    return Deviation(min(apart_m, NOISIEST_M), min(turn_rad, NOISIEST_RAD))
 
 
 def visible_turn(item: WorldObject | None, a: Pose, b: Pose) -> float:

@@ -12,9 +12,15 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from skill_server.params.following import Following
 
+from .expected_targets import DEVIATIONS, noise_of
+
 POLL_S = 0.01
 WINDOW_S = 0.16
 """Time over which a velocity is measured, s."""
+NOISY_M = 3e-4
+"""Standard deviation of a position above which a line is fitted to the positions, m."""
+NOISY_WINDOW_S = 0.6
+"""Time over which the velocity of such a target is measured, s."""
 PATIENCE_S = 1.5
 """Longest time that a target may be too fast, or change its velocity, s of the robot's world."""
 MOVES_MPS = 0.01
@@ -52,6 +58,30 @@ def even_velocity(samples: Iterable[Sample]) -> Array | None:
     return whole if speed > MOVES_MPS else np.zeros(3)
 
 
+def fitted_velocity(samples: Iterable[Sample], noise_m: float) -> Array | None:
+    """Return the velocity of a target with a noisy position, by a straight line through all samples.
+
+    Args:
+        samples: Stamps [s] and positions (3,) [m], the oldest first.
+        noise_m: Standard deviation of a position along each axis, m.
+
+    Returns:
+        The velocity (3,), m/s, zero where noise alone may look like it; None while the samples span too little time, or
+        are farther from an even motion than noise explains.
+    """
+    rows = list(samples)
+    if len(rows) < 3 or rows[-1][0] - rows[0][0] < NOISY_WINDOW_S:
+        return None
+    t_s, at_m = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    t_s, at_m = t_s - t_s.mean(), at_m - at_m.mean(axis=0)
+    velocity = t_s @ at_m / (t_s @ t_s)
+    off_m = float(np.linalg.norm(at_m - np.outer(t_s, velocity), axis=1).max())
+    if off_m > DEVIATIONS * noise_m:
+        return None
+    least_mps = max(MOVES_MPS, DEVIATIONS * noise_m / float(np.sqrt(t_s @ t_s)))
+    return np.asarray(velocity) if float(np.linalg.norm(velocity)) > least_mps else np.zeros(3)
+
+
 def _velocity(a: Sample, b: Sample) -> Array:
     return np.asarray((b[1] - a[1]) / (b[0] - a[0]))
 
@@ -80,17 +110,19 @@ def await_even_motion(names: Iterable[str], following: Following, context: Conte
 
 
 def _velocity_of(name: str, following: Following, context: Context) -> Array:
-    begun_s, samples, velocity = context.clock.now_s(), deque[Sample](), None
+    begun_s, samples, velocity, noise_m = context.clock.now_s(), deque[Sample](), None, 0.0
     while True:
         context.token.check()
         state = context.world.snapshot().states.get(name)
         if state is None or (not samples and float(np.linalg.norm(state.world_v_object)) < MOVES_MPS):
             return np.zeros(3)
         if not samples or state.stamp_s > samples[-1][0]:
+            noise_m = max(noise_m, noise_of(state).position_m)
             samples.append((state.stamp_s, state.world_T_object.translation_m))
-            while len(samples) > 3 and samples[-1][0] - samples[1][0] >= WINDOW_S:
+            window_s = NOISY_WINDOW_S if noise_m > NOISY_M else WINDOW_S
+            while len(samples) > 3 and samples[-1][0] - samples[1][0] >= window_s:
                 samples.popleft()
-            velocity = even_velocity(samples)
+            velocity = fitted_velocity(samples, noise_m) if noise_m > NOISY_M else even_velocity(samples)
         if velocity is not None and float(np.linalg.norm(velocity)) <= following.speed_mps:
             return velocity
         if context.clock.now_s() - begun_s > PATIENCE_S:

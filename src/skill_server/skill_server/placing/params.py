@@ -60,7 +60,7 @@ class PlaceParams(SkillParams):
     recovery: str = "next_candidate"
     max_attempts: int = 3
     follow_tolerance: float = 0.01
-    follow_speed: float = 0.1
+    follow_speed: float = 0.05
 
     @property
     def is_followed(self) -> bool:

@@ -125,6 +125,7 @@ class Rehearsal(Skill[P]):
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``; BUSY where a goal took the arm while the preview waited."""
         self.at_rest = self._around.at_rest()
+        self._cell.stand_still()  # a target that moves is not awaited, but planned to where it is measured
         return self._skill.is_feasible(params, robot, arm, world) if self.at_rest.ok else self.at_rest
 
     def commands(self, params: P, context: Context) -> Sequence[Command]:

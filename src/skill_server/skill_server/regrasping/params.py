@@ -22,6 +22,8 @@ COMMON = (
     "process_valid",
     "recovery",
     "max_attempts",
+    "follow_tolerance",
+    "follow_speed",
 )
 """The fields that pick and place have in common."""
 
@@ -35,6 +37,11 @@ class ObjectPlaceParams(PlaceParams):
     """
 
     object_poses: tuple[Pose, ...] = ()
+
+    @property
+    def is_followed(self) -> bool:
+        """See ``PlaceParams``; ``object_poses`` do not move with the container either."""
+        return not self.object_poses and not self.place_poses
 
     def ee_poses(self, ee_T_object: Pose) -> tuple[Pose, ...]:
         """See ``PlaceParams``; the object is let go ``place_z_offset`` over its pose."""

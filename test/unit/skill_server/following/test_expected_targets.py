@@ -79,3 +79,17 @@ def test_turns_that_a_shape_does_not_show_do_not_count(shape: Shape, seen: float
     change = ExpectedTargets(then).change(("cube",), now, 0.01, 0.2)
     assert (change is not None) == (seen > 0.2)
     assert ExpectedTargets(then).change(("cube",), now, 0.01, math.inf) is None
+
+
+@pytest.mark.parametrize(
+    ("gap_m", "deviation_m", "moved"), [(0.02, 0.005, False), (0.04, 0.005, True), (0.04, 0.1, True)]
+)
+def test_the_noise_of_a_measured_pose_is_no_motion(gap_m: float, deviation_m: float, moved: bool) -> None:
+    def noisy(x: float) -> World:
+        seen = world(x)
+        covariance = np.diag([deviation_m**2] * 3 + [0.02**2] * 3)
+        return replace(seen, states={"cube": replace(seen.states["cube"], pose_covariance=covariance)})
+
+    found = ExpectedTargets(noisy(0.0)).change(("cube",), noisy(gap_m), 0.01)
+    assert (found is not None) == moved
+    assert ExpectedTargets(world(0.0)).change(("cube",), world(gap_m), 0.01) is not None

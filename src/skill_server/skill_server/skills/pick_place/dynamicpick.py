@@ -31,6 +31,7 @@ MEETINGS = 6
 READY_S = 1.0
 """The least time for choosing and opening, besides the motions."""
 SLOWEST_S = 30.0
+FOLLOWING = ("follow_tolerance", "follow_speed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,11 @@ class DynamicPickParams(PickParams):
         """The objects whose motion makes the chosen commands wrong: none, as the object is meant to move."""
         return ()
 
+    @property
+    def is_followed(self) -> bool:
+        """False: an object that does not come to the meeting point as foreseen ends the goal."""
+        return False
+
 
 class DynamicPick(Skill[DynamicPickParams]):
     """Wait over the belt, go down as the object comes, close and lift."""
@@ -69,6 +75,9 @@ class DynamicPick(Skill[DynamicPickParams]):
             (
                 check_pick(params, arm, world),
                 _without_look_ahead(params),
+                checks.without_effect(
+                    params, FOLLOWING, "dynamicpick meets an object once; leave it out, or use pick"
+                ),
                 checks.number("pick_range[0]", low, -2.0, 2.0, "m"),
                 checks.number("pick_range[1]", high, -2.0, 2.0, "m"),
                 checks.ordered("pick_range[0]", low, "pick_range[1]", high),
