@@ -11,17 +11,13 @@ with 100 watched conditions instead.
 from __future__ import annotations
 
 import argparse
-import importlib
 import itertools
 import math
 import statistics
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,13 +25,13 @@ from conditionals_node.doubt.doubts import Doubts
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.monitoring.monitor import ConditionMonitor
+from conditionals_node.scoring import load_situations
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "test"))  # the situations of the tests
 ROBOT = ROOT / "src/robot_description/robots/fr3"
 RATE_HZ = 10.0
 LIMITS = (0.01, 0.02, 0.05, 0.1)
@@ -68,33 +64,27 @@ class Tally:
             self.wrong += truth is not label
 
 
-def settled() -> Iterator[Question]:
-    """Yield all questions of the situations of the tests, each world settled in simulation (no GPU)."""
-    truth = importlib.import_module("sim.test_condition_truth")
-    robot = load_robot(ROBOT)
-    seen: list[tuple[World, list[list[Any]]]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        cell, builder = truth.Cell(robot, Path(folder)), Builder(robot)
-        # Keep the worlds instead of judging them.
-        cell.wrong = lambda asks: seen.append((cell.snapshot(), asks))
-        for way in (truth.placed, truth.grasped):
-            for name, _ in way(cell):
-                world, asks = seen[-1]
-                for kind, args, label in asks:
-                    yield Question(name, world, builder.build(kind, args), Truth.of(label))
-
-
 def recorded() -> Iterator[Question]:
     """Yield all questions of the recorded situations that have an answer."""
     definitions = Definitions(Builder(load_robot(ROBOT)))
-    for situation in importlib.import_module("conditionals_node.scoring.situations").load_situations():
+    for situation in load_situations():
         for question in situation.questions:
             condition = definitions.make("", "", question.expression, 0.0)
             if question.label is not Truth.UNKNOWN:
                 yield Question(situation.key, situation.world, condition, question.label)
 
 
-SETS = {"settled": settled, "recorded": recorded}
+def crowded() -> World:
+    """Return six cubes beside a bin on a table."""
+    wanted = {"cube", "bin", "table"}
+    world = next(one.world for one in load_situations() if wanted <= one.world.states.keys())
+    states = {name: world.states[name] for name in ("bin", "table")}
+    objects = {name: world.objects[name] for name in states}
+    for i in range(6):
+        place = Pose.of((0.4 + 0.08 * i, 0.2, 0.02))
+        states[f"cube{i}"] = replace(world.states["cube"], world_T_object=place)
+        objects[f"cube{i}"] = replace(world.objects["cube"], name=f"cube{i}")
+    return replace(world, states=states, objects=objects)
 
 
 def seen_world(world: World, mm: float, deg: float, rng: np.random.Generator, fixed: bool) -> World:
@@ -147,7 +137,7 @@ def shown(count: int, of: int) -> str:
 
 def measure(options: argparse.Namespace) -> None:
     """Print the shares of wrong and of open verdicts."""
-    asked = list(SETS[options.situations]())
+    asked = list(recorded())
     by_scene: dict[str, list[Question]] = {}
     for question in asked:
         exact = question.condition.expression.decide(
@@ -197,7 +187,7 @@ def calibrate(flips: Sequence[tuple[float, bool]]) -> None:
 
 def cost(options: argparse.Namespace) -> None:
     """Print the time of one snapshot with 100 watched conditions, with exact and with measured poses."""
-    world, builder = next(settled()).world, Builder(load_robot(ROBOT))
+    world, builder = crowded(), Builder(load_robot(ROBOT))
     things = [name for name, item in world.objects.items() if not item.is_static]
     pairs = [(a, b) for a in things for b in [*things, "bin", "table"] if a != b]
     kinds = ("object_on_top", "object_above", "object_next_to", "object_left_of")
@@ -226,7 +216,6 @@ def cost(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--situations", choices=SETS, default="settled")
     parser.add_argument("--mm", type=float, default=5.0)
     parser.add_argument("--deg", type=float, default=3.0)
     parser.add_argument("--seconds", type=float, default=3.0)

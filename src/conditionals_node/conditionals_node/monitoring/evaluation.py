@@ -43,7 +43,7 @@ class Evaluation:
     """
 
     def __init__(self, max_age_s: float, max_flip: float = MAX_FLIP) -> None:
-        self._max_flip, self._doubts = max_flip, Doubts(World(0.0))
+        self.max_flip, self._doubts = max_flip, Doubts(World(0.0))
         self._limits = Limits(max_age_s, max_age_s)
         self._silence = NO_SILENCE
         self._slots: dict[str, _Slot] = {}
@@ -151,7 +151,7 @@ class Evaluation:
             expression: An expression that was added.
             max_flip: Largest probability of that; None: that of the evaluation.
         """
-        return self._doubts.judged(expression, self, self._max_flip if max_flip is None else max_flip)
+        return self._doubts.judged(expression, self, self.max_flip if max_flip is None else max_flip)
 
     def __call__(self, leaf: Leaf) -> Finding:
         """Return the finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
@@ -230,7 +230,7 @@ class Evaluation:
             return Finding.unknown(stale) if stale else leaf.predicate.evaluate(world)
 
         doubts = Doubts(world, read_by(expression.leaves()))
-        return doubts.judged(expression, decide, self._max_flip if max_flip is None else max_flip)
+        return doubts.judged(expression, decide, self.max_flip if max_flip is None else max_flip)
 
     def _decide(self, leaf: Leaf, slot: _Slot) -> Finding:
         stale = ""

@@ -68,6 +68,9 @@ class _Entry:
         """Return True when the present snapshot leaves the value as it is."""
         if self.fresh or self.pending is not None or not self.leaves.isdisjoint(evaluation.turned):
             return False
+        # A doubt may end although no predicate turns, where poses become exact.
+        if self.finding.flip_probability > 0.0 and not self.leaves.isdisjoint(evaluation.due):
+            return False
         self.drifted = self.drifted or not self.leaves.isdisjoint(evaluation.due)
         return True
 

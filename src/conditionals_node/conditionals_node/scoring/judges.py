@@ -148,10 +148,10 @@ def load_judge(name: str) -> Judge:
     """Return a user's function.
 
     Args:
-        name: ``module:function``, or ``path/of/file.py:function``.
+        name: ``module:function``, or ``path/of/file.py:function``. Modules are also looked for in the current folder.
 
     Raises:
-        ConfigError: There is no such module, file or function, or it cannot be called.
+        ConfigError: There is no such module, file or function, it raises an error, or it cannot be called.
     """
     place, _, function = name.rpartition(":")
     if not place or not function:
@@ -159,14 +159,24 @@ def load_judge(name: str) -> Judge:
             "--judge", [f"{name!r} names no function; write module:function or file.py:function"]
         )
     try:
-        module = _file_module(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        module = _file_module(Path(place)) if place.endswith(".py") else _named_module(place)
     except (ImportError, OSError) as error:
         raise ConfigError("--judge", [f"{place!r} cannot be imported: {error}; correct the name"]) from error
+    except (Exception, SystemExit) as error:
+        text = f"{place!r} raises {type(error).__name__} when it is imported: {error}; correct it"
+        raise ConfigError("--judge", [text]) from error
     found = getattr(module, function, None)
     if not callable(found):
         raise ConfigError("--judge", [f"{place!r} has no function {function!r}; define it"])
     judge: Judge = found
     return judge
+
+
+def _named_module(name: str) -> Any:  # noqa: ANN401 - whatever the module defines
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # last: a file here must not hide an installed module
+    return importlib.import_module(name)
 
 
 def _file_module(path: Path) -> Any:  # noqa: ANN401 - whatever the file defines

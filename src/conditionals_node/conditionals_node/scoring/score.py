@@ -70,6 +70,14 @@ class Scored:
             if answer.truth is not question.label
         ]
 
+    def errors(self, judge: str) -> list[str]:
+        """Return the messages of the errors that a judge raised.
+
+        Args:
+            judge: Name of the judge.
+        """
+        return [answer.reason for row in self.answers[judge] for answer in row if answer.truth is None]
+
     def categories(self) -> list[str]:
         """Return the categories that occur, in their order."""
         present = {one.category for one in self.situations}
@@ -104,7 +112,7 @@ def ask(judge: Judge, situation: Situation, question: Question) -> Answer:
     try:
         found = judge(situation, question)
         if isinstance(found, Finding):
-            return Answer(found.truth, found.reason)
+            return Answer(truth_of(found.truth), str(found.reason))
         return Answer(truth_of(found))
-    except Exception as error:  # noqa: BLE001 - a user's judge may raise anything, and the others are still scored
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a judge may raise anything, the others are still scored
         return Answer(None, f"{type(error).__name__}: {error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from conditionals_node.scoring import Scored, load_judge, load_situations, origi
 from conditionals_node.scoring.judges import OriginalBuilder
 from handiwork_cli.cli import main
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_core.contracts.predicate import Truth
+from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS, ROOT
 
@@ -114,6 +115,51 @@ def test_a_judge_that_fails_disagrees_and_says_why() -> None:
 def test_a_wrong_name_of_a_judge_is_refused(name: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         load_judge(name)
+
+
+def test_a_judge_that_exits_or_finds_nonsense_is_scored() -> None:
+    def leaves(*_: object) -> object:
+        raise SystemExit(3)
+
+    def loose(*_: object) -> Finding:
+        return Finding(True, 0.1, 0.5)  # type: ignore[arg-type]
+
+    situations = load_situations()[:3]
+    found = score(situations, {"leaves": leaves, "loose": loose})
+    assert set(found.errors("leaves")) == {"SystemExit: 3"}
+    assert {answer.truth for row in found.answers["loose"] for answer in row} == {Truth.TRUE}
+    assert found.answers["loose"][0][0].reason == "0.5"
+
+
+@pytest.mark.parametrize("text", ["def judge(:", "raise RuntimeError('no')", "raise SystemExit(3)"])
+def test_a_file_that_cannot_be_imported_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong_judge.py"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="when it is imported"):
+        load_judge(f"{path}:judge")
+
+
+def test_a_module_of_the_current_folder_is_a_judge_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_rules_of_this_test.py").write_text("def judge(*_): return True\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [item for item in sys.path if item])
+    assert load_judge("own_rules_of_this_test:judge")(load_situations()[0], None) is True  # type: ignore[arg-type]
+
+
+def test_what_a_judge_prints_is_not_between_the_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "loud_judge.py"
+    path.write_text("def judge(*_):\n    print('hm')\n    raise ValueError('why')\n", encoding="utf-8")
+    words = ["score-judge", "--category", "nested", "--json", "--judge", f"{path}:judge"]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "questions" in json.loads(printed.out)
+    assert "errors, the first is ValueError: why" in printed.err
+    assert main([*words, "--out", str(tmp_path / "none" / "a.json")]) != 0
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_the_command_prints_a_table_and_the_reasons(

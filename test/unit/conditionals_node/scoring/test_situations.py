@@ -9,7 +9,6 @@ import pytest
 
 from conditionals_node.scoring import CATEGORIES, load_situations
 from conditionals_node.scoring.situations import (
-    DATA,
     load_families,
     questions_of,
     scenes_of,
@@ -79,10 +78,6 @@ def test_every_situation_has_a_small_picture_and_no_picture_is_left_over() -> No
     wanted = {f"{one.key.replace(' ', '-').replace(chr(39), '')}.webp" for one in load_situations()}
     assert {path.name for path in PICTURES.iterdir()} == wanted
     assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 1.5e6
-
-
-def test_the_tests_data_are_those_of_the_package() -> None:
-    assert (TEST_DATA / "situations" / "labels").resolve() == DATA
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from conditionals_node.scoring import (
@@ -18,6 +20,7 @@ from conditionals_node.scoring import (
     score,
 )
 from handiwork_cli.commands.inspect.show_robot import robot_folder
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 
 OWN, ORIGINAL = "handiwork", "original"
@@ -57,16 +60,23 @@ def run(options: argparse.Namespace) -> int:
         Exit code: 0, or 1 where the judge of the user (without one, that of Handiwork) agrees less than ``--least``.
 
     Raises:
-        ConfigError: A judge cannot be loaded.
+        ConfigError: A judge cannot be loaded, or the file cannot be written.
     """
     situations = [one for one in load_situations() if options.category in (None, one.category)]
     robot = load_robot(robot_folder("fr3"))
     judges: dict[str, Judge] = {OWN: own_judge(robot), ORIGINAL: original_judge(robot)}
-    judges.update({name: load_judge(name) for name in options.judge})
-    scored = score(situations, judges)
+    with redirect_stdout(sys.stderr):  # a judge may print, but not between the lines of the JSON
+        judges.update({name: load_judge(name) for name in options.judge})
+        scored = score(situations, judges)
+    for name in judges:
+        if errors := scored.errors(name):
+            print(f"{name}: {len(errors)} errors, the first is {errors[0]}", file=sys.stderr)
     text = json.dumps(as_json(scored), indent=1)
     if options.out is not None:
-        options.out.write_text(text + "\n", encoding="utf-8")
+        try:
+            options.out.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError("--out", [f"{options.out} cannot be written: {error.strerror}"]) from error
     print(text if options.json else table(scored))
     if options.list and not options.json:
         print("\n".join(listed(scored)))
