@@ -180,6 +180,8 @@ class GoalHandle(Generic[R]):
             # A server that is held up has not read the goal yet.
             self._sent_s = now_s
             return ""
+        if self._is_cancelled or self._is_late:
+            return self._unwanted(now_s)
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
         if self._sent >= ANSWERS:
@@ -187,6 +189,13 @@ class GoalHandle(Generic[R]):
         self._sent, self._sent_s = self._sent + 1, now_s
         self._call.send_again()
         return ""
+
+    def _unwanted(self, now_s: float) -> str:
+        """Cancel a goal without an answer again rather than send it, which would move the arm after its cancel."""
+        self._cancel(now_s)
+        if now_s - self._cancel_s <= self._signs.limit_s(SERVER, STOP_S):
+            return ""
+        return f"{SERVER} answered neither the goal nor its cancel within {STOP_S:.0f} s; see its log"
 
     def _late(self, now_s: float, end_s: float) -> str:
         """Cancel the goal when time is up; return the reason once no result follows."""

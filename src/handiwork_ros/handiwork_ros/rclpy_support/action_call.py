@@ -57,10 +57,10 @@ class ActionCall:
         """Send the goal once more with its id. From any thread.
 
         A server that has it refuses the repetition, so that it runs once, also when only the answer was lost or both
-        arrive late.
+        arrive late. A goal that was cancelled is not sent again: it would begin to move after its cancel. Only for
+        servers in Python: those of rclcpp end their process when an id comes a second time.
         """
-        self._is_repeated = True
-        self.send()
+        on_executor(self._node, self._guarded(self._repeat))
 
     def cancel(self) -> None:
         """Cancel the goal, also before its acceptance; each further call repeats the request until the end.
@@ -76,6 +76,11 @@ class ActionCall:
     def _send(self) -> None:
         self._await(self._client.send_goal_async(self._goal, goal_uuid=self._id))
 
+    def _repeat(self) -> None:
+        if not self._cancel_wanted and not self.done.is_set():
+            self._is_repeated = True
+            self._send()
+
     def _await(self, sent: Any) -> None:
         self._sent_s = time.monotonic()
         sent.add_done_callback(lambda f: self._guarded(lambda: self._on_response(f))())
@@ -87,12 +92,10 @@ class ActionCall:
         if handle is None:
             self._end()
             return
-        if not handle.accepted:
-            if self._is_repeated:
-                self._follow(handle)  # refused as a repetition; a server that does not know it has no result
-            else:
-                self._end()
+        if not handle.accepted and not self._is_repeated:
+            self._end()
             return
+        # Accepted, or refused as a repetition; a server that does not know it has no result.
         if self.done.is_set():  # it counted as a goal that never arrived; it must not run unobserved
             self._node.get_logger().warning("a goal was accepted long after it was given up; it is cancelled")
             handle.cancel_goal_async()

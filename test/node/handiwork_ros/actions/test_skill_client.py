@@ -155,6 +155,25 @@ def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the
     assert "did not answer a goal that was sent 2 times" in outcome.message
 
 
+@pytest.mark.parametrize("ends_by", ["cancel", "timeout"])
+def test_a_goal_that_nobody_wants_any_more_is_not_sent_again(server, client, monkeypatch, ends_by):
+    action, sent = client._actions[Pick.Goal], []
+    send = action.send_goal_async
+
+    def send_and_lose_the_first(*args, **options):
+        sent.append(bytes(options["goal_uuid"].uuid))
+        return send(*args, **options) if len(sent) > 1 else rclpy.task.Future()
+
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    monkeypatch.setattr(action, "send_goal_async", send_and_lose_the_first)
+    run = client.send(Pick.Goal(object="cube"))
+    if ends_by == "cancel":
+        run.cancel()
+    outcome = run.result(60.0 if ends_by == "cancel" else 0.1).outcome
+    assert not outcome.ok
+    assert (len(sent), server.running) == (1, 0), "the arm would move after the cancel"
+
+
 def _after_the_answer(run) -> str:
     """Wait until the server has said that it does not know the goal."""
     while not run.done:
