@@ -18,8 +18,10 @@ from .rclpy_internals import goal_handle
 from .service_call import on_executor
 
 POLL_S = 0.01
-RESPONSE_S = 1.0
-"""The longest wait for a goal's acceptance, s; then it is sent once more, as a new goal."""
+RESPONSE_S = 2.0
+"""The longest wait for a goal's acceptance, s; then it is cancelled, and sent once more if it never arrived."""
+ABSENCE_S = 1.0
+"""The longest wait for a server's answer to that cancel, s."""
 
 CANCEL_AGAIN_S = 0.3
 """The shortest pause between two requests to cancel, s."""
@@ -45,9 +47,16 @@ class ActionCall:
         self._handle: Any = None
         self._sent_s = float("inf")
         self.answered = threading.Event()
+        self.is_unknown = threading.Event()
+        """Set once the server has said, in answer to a cancel, that it does not have the goal."""
         self.accepted = False
         self.done = threading.Event()
         self.result: Any = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True once this client has asked to cancel the goal."""
+        return self._cancel_wanted
 
     def send(self) -> None:
         """Send the goal. From any thread."""
@@ -128,6 +137,7 @@ class ActionCall:
     def _on_cancel_response(self, handle: Any, response: Any) -> None:
         code = CancelGoal.Response.ERROR_REJECTED if response is None else response.return_code
         if code == CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID:
+            self.is_unknown.set()
             if time.monotonic() - self._sent_s > LOST_S:
                 self._end()
         elif code in (CancelGoal.Response.ERROR_NONE, CancelGoal.Response.ERROR_GOAL_TERMINATED):
@@ -212,7 +222,11 @@ class GoalSequence:
         return call
 
     def start(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
-        """Send a goal, once more when there is no response in time, and wait for the answer.
+        """Send a goal, once more when it did not arrive, and wait for the answer.
+
+        A goal without a response is cancelled. It is sent again, as a new goal, only after the server has said that it
+        does not have it: otherwise the motion could begin a second time, from a place in the middle of its path. The id
+        is another one, because a server of rclcpp ends its process when an id comes a second time.
 
         Args:
             goal: The goal message.
@@ -229,7 +243,7 @@ class GoalSequence:
                 return newer or call
             call = newer
             call.cancel()
-            if should_stop():
+            if not _is_absent(call, should_stop):
                 return call
         return call
 
@@ -266,3 +280,13 @@ def _is_answered(call: ActionCall, should_stop: Callable[[], bool]) -> bool:
         if should_stop() or time.monotonic() > end_s:
             return False
     return True
+
+
+def _is_absent(call: ActionCall, should_stop: Callable[[], bool]) -> bool:
+    """Wait until the server says that it does not have a goal; return False if it has it or says nothing."""
+    end_s = time.monotonic() + ABSENCE_S
+    while not call.is_unknown.is_set():
+        if call.answered.wait(POLL_S) or should_stop() or time.monotonic() > end_s:
+            return False
+        call.cancel()
+    return not should_stop()
