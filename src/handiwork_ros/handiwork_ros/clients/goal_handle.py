@@ -27,6 +27,8 @@ ANSWER_S = 3.0
 """The longest wait for a goal's acceptance, s; then the goal is sent once more, with its id."""
 ANSWERS = 10
 """The waits for a goal's acceptance by a server that is alive; then the goal is given up."""
+UNSERVED_ANSWERS = 2
+"""The waits for the acceptance of a goal whose action is not found; no repetition would arrive."""
 STOP_S = 5.0
 """The longest wait for the end of a goal that was cancelled, s."""
 CANCEL_ANSWER_S = 2.0
@@ -184,6 +186,8 @@ class GoalHandle(Generic[R]):
             return self._unwanted(now_s)
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
+        if self._sent >= UNSERVED_ANSWERS and not self._call.is_served:
+            return f"{SERVER} runs, but its actions are not found; wait until it is active, then send the goal again"
         if self._sent >= ANSWERS:
             return f"{SERVER} did not answer a goal that was sent {self._sent} times; see its log"
         self._sent, self._sent_s = self._sent + 1, now_s

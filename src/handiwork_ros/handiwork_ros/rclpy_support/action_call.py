@@ -32,6 +32,8 @@ LOST_S = 3.0
 class ActionCall:
     """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
 
+    ``is_cancelled`` is set by ``cancel``, ``is_unknown`` once a server has answered one that it does not have the goal.
+
     Args:
         node: Owns the client; another thread spins it.
         client: Client of the action.
@@ -42,21 +44,19 @@ class ActionCall:
     def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
         self._node, self._client, self._goal, self.generation = node, client, goal, generation
         self._id = UUID(uuid=list(uuid.uuid4().bytes))
-        self._cancel_wanted, self._is_repeated = False, False
+        self.is_cancelled, self._is_repeated = False, False
         self._cancel_sent_s = float("-inf")
         self._handle: Any = None
         self._sent_s = float("inf")
-        self.answered = threading.Event()
-        self.is_unknown = threading.Event()
-        """Set once the server has said, in answer to a cancel, that it does not have the goal."""
+        self.answered, self.is_unknown = threading.Event(), threading.Event()
         self.accepted = False
         self.done = threading.Event()
         self.result: Any = None
 
     @property
-    def is_cancelled(self) -> bool:
-        """True once this client has asked to cancel the goal."""
-        return self._cancel_wanted
+    def is_served(self) -> bool:
+        """True while a server of the action is found."""
+        return bool(self._client.server_is_ready())
 
     def send(self) -> None:
         """Send the goal. From any thread."""
@@ -77,7 +77,7 @@ class ActionCall:
         A goal without an answer is cancelled by its id: the server may have accepted it and the answer may be lost.
         Requests are sent at least ``CANCEL_AGAIN_S`` apart. From any thread.
         """
-        self._cancel_wanted = True
+        self.is_cancelled = True
         if time.monotonic() - self._cancel_sent_s > CANCEL_AGAIN_S and not self.done.is_set():
             self._cancel_sent_s = time.monotonic()
             on_executor(self._node, self._guarded(self._cancel))
@@ -86,7 +86,7 @@ class ActionCall:
         self._await(self._client.send_goal_async(self._goal, goal_uuid=self._id))
 
     def _repeat(self) -> None:
-        if not self._cancel_wanted and not self.done.is_set():
+        if not self.is_cancelled and not self.done.is_set():
             self._is_repeated = True
             self._send()
 
@@ -101,10 +101,9 @@ class ActionCall:
         if handle is None:
             self._end()
             return
-        if not handle.accepted and not self._is_repeated:
+        if not handle.accepted and not self._is_repeated:  # a server that has the goal refuses its repetition
             self._end()
             return
-        # Accepted, or refused as a repetition; a server that does not know it has no result.
         if self.done.is_set():  # it counted as a goal that never arrived; it must not run unobserved
             self._node.get_logger().warning("a goal was accepted long after it was given up; it is cancelled")
             handle.cancel_goal_async()
@@ -117,7 +116,7 @@ class ActionCall:
             self._handle, self.accepted = handle, True
             handle.get_result_async().add_done_callback(lambda f: self._guarded(lambda: self._on_result(f))())
             self.answered.set()
-            if self._cancel_wanted:
+            if self.is_cancelled:
                 self._cancel()
 
     def _on_result(self, future: Any) -> None:
@@ -224,9 +223,8 @@ class GoalSequence:
     def start(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
         """Send a goal, once more when it did not arrive, and wait for the answer.
 
-        A goal without a response is cancelled. It is sent again, as a new goal, only after the server has said that it
-        does not have it: otherwise the motion could begin a second time, from a place in the middle of its path. The id
-        is another one, because a server of rclcpp ends its process when an id comes a second time.
+        A goal without a response is cancelled, and sent again, with another id, only after the server has said that it
+        does not have it: otherwise the path could begin a second time, from its middle.
 
         Args:
             goal: The goal message.

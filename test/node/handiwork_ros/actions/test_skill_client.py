@@ -155,6 +155,13 @@ def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the
     assert "did not answer a goal that was sent 2 times" in outcome.message
 
 
+def test_a_server_without_the_action_is_named_before_all_repetitions(server, client, monkeypatch):
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    outcome = client.send(skill_goal("home", {})).result(60.0).outcome
+    assert outcome.code is Code.UNRESPONSIVE
+    assert "its actions are not found; wait until it is active" in outcome.message
+
+
 @pytest.mark.parametrize("ends_by", ["cancel", "timeout"])
 def test_a_goal_that_nobody_wants_any_more_is_not_sent_again(server, client, monkeypatch, ends_by):
     action, sent = client._actions[Pick.Goal], []
