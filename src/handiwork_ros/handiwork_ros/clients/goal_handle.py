@@ -237,6 +237,10 @@ class GoalHandle(Generic[R]):
 
     def _report(self) -> R:
         answer = self._call.result
+        if answer is None and self._is_lost_and_unwanted():
+            text = f"{SERVER} does not have the goal: it was lost on the way, and was not sent again after its cancel"
+            never = self._lost(Outcome(Code.CANCELED, text))
+            return self._timed_out(never) if self._is_late else never
         if answer is None:
             return self._lost(Outcome(Code.INTERNAL, f"{SERVER} did not take the goal; see its log"))
         try:
@@ -244,6 +248,10 @@ class GoalHandle(Generic[R]):
         except ValueError as error:
             return self._lost(Outcome(Code.INTERNAL, f"the result of {SERVER} is malformed: {error}"))
         return self._timed_out(report) if self._is_late and report.outcome.code is Code.CANCELED else report
+
+    def _is_lost_and_unwanted(self) -> bool:
+        call = self._call
+        return (self._is_cancelled or self._is_late) and call.is_unknown.is_set() and not call.accepted
 
     def _timed_out(self, report: R) -> R:
         """Return the report of a goal that this client cancelled because of its timeout."""
