@@ -27,6 +27,8 @@ ANSWER_S = 3.0
 """The longest wait for a goal's acceptance, s; then the goal is sent once more, with its id."""
 ANSWERS = 10
 """The waits for a goal's acceptance by a server that is alive; then the goal is given up."""
+UNSERVED_ANSWERS = 2
+"""The waits for the acceptance of a goal whose action is not found; no repetition would arrive."""
 STOP_S = 5.0
 """The longest wait for the end of a goal that was cancelled, s."""
 CANCEL_ANSWER_S = 2.0
@@ -180,13 +182,24 @@ class GoalHandle(Generic[R]):
             # A server that is held up has not read the goal yet.
             self._sent_s = now_s
             return ""
+        if self._is_cancelled or self._is_late:
+            return self._unwanted(now_s)
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
+        if self._sent >= UNSERVED_ANSWERS and not self._call.is_served:
+            return f"{SERVER} runs, but its actions are not found; wait until it is active, then send the goal again"
         if self._sent >= ANSWERS:
             return f"{SERVER} did not answer a goal that was sent {self._sent} times; see its log"
         self._sent, self._sent_s = self._sent + 1, now_s
         self._call.send_again()
         return ""
+
+    def _unwanted(self, now_s: float) -> str:
+        """Cancel a goal without an answer again rather than send it, which would move the arm after its cancel."""
+        self._cancel(now_s)
+        if now_s - self._cancel_s <= self._signs.limit_s(SERVER, STOP_S):
+            return ""
+        return f"{SERVER} answered neither the goal nor its cancel within {STOP_S:.0f} s; see its log"
 
     def _late(self, now_s: float, end_s: float) -> str:
         """Cancel the goal when time is up; return the reason once no result follows."""
@@ -224,6 +237,10 @@ class GoalHandle(Generic[R]):
 
     def _report(self) -> R:
         answer = self._call.result
+        if answer is None and self._is_lost_and_unwanted():
+            text = f"{SERVER} does not have the goal: it was lost on the way, and was not sent again after its cancel"
+            never = self._lost(Outcome(Code.CANCELED, text))
+            return self._timed_out(never) if self._is_late else never
         if answer is None:
             return self._lost(Outcome(Code.INTERNAL, f"{SERVER} did not take the goal; see its log"))
         try:
@@ -231,6 +248,10 @@ class GoalHandle(Generic[R]):
         except ValueError as error:
             return self._lost(Outcome(Code.INTERNAL, f"the result of {SERVER} is malformed: {error}"))
         return self._timed_out(report) if self._is_late and report.outcome.code is Code.CANCELED else report
+
+    def _is_lost_and_unwanted(self) -> bool:
+        call = self._call
+        return (self._is_cancelled or self._is_late) and call.is_unknown.is_set() and not call.accepted
 
     def _timed_out(self, report: R) -> R:
         """Return the report of a goal that this client cancelled because of its timeout."""

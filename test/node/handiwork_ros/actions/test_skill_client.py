@@ -155,6 +155,33 @@ def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the
     assert "did not answer a goal that was sent 2 times" in outcome.message
 
 
+def test_a_server_without_the_action_is_named_before_all_repetitions(server, client, monkeypatch):
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    outcome = client.send(skill_goal("home", {})).result(60.0).outcome
+    assert outcome.code is Code.UNRESPONSIVE
+    assert "its actions are not found; wait until it is active" in outcome.message
+
+
+@pytest.mark.parametrize("ends_by", ["cancel", "timeout"])
+def test_a_goal_that_nobody_wants_any_more_is_not_sent_again(server, client, monkeypatch, ends_by):
+    action, sent = client._actions[Pick.Goal], []
+    send = action.send_goal_async
+
+    def send_and_lose_the_first(*args, **options):
+        sent.append(bytes(options["goal_uuid"].uuid))
+        return send(*args, **options) if len(sent) > 1 else rclpy.task.Future()
+
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    monkeypatch.setattr(action, "send_goal_async", send_and_lose_the_first)
+    run = client.send(Pick.Goal(object="cube"))
+    if ends_by == "cancel":
+        run.cancel()
+    outcome = run.result(60.0 if ends_by == "cancel" else 0.1).outcome
+    assert outcome.code is (Code.CANCELED if ends_by == "cancel" else Code.TIMED_OUT), outcome
+    assert "skill_server does not have the goal" in outcome.message
+    assert (len(sent), server.running) == (1, 0), "the arm would move after the cancel"
+
+
 def _after_the_answer(run) -> str:
     """Wait until the server has said that it does not know the goal."""
     while not run.done:
