@@ -41,6 +41,9 @@ NUMBER_CHARACTERS = 100
 FAULTS_LISTED = 50
 """Faults that one error message lists; the others are counted."""
 
+ENTRIES_LISTED = 10
+"""Faults of plain entries of one list that an error message lists, so that those of other fields have room."""
+
 MESH_BYTES = 32_000_000
 """Greatest mesh file, .obj, .stl or OpenUSD."""
 
