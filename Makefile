@@ -11,7 +11,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test test-fast soak soak-all chaos lint docs wheels check-wheels bench clean
+.PHONY: help setup setup-dev demo demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ soak-all: setup ## the soak of every arm of every robot, in one table; N episode
 
 chaos: setup ## goals while nodes are killed, frozen, reset and sent forged messages, for MINUTES from SEED
 	@.venv/bin/handiwork chaos --minutes $(MINUTES) --seed $(SEED)
+
+chaos-network: setup ## goals from another network namespace while packets are lost and delayed, for MINUTES from SEED
+	@.venv/bin/handiwork chaos --network --minutes $(MINUTES) --seed $(SEED)
 
 lint: setup-dev ## check style, types, spelling and who imports whom
 	@.venv/bin/ruff check

@@ -45,6 +45,7 @@ PLAIN = {
     "skills": ("benchmarks.skills", ""),
     "place_modes": ("benchmarks.skills.place_modes", ""),
     "look_ahead": ("benchmarks.skills.look_ahead", ""),
+    "regrasp": ("benchmarks.skills.regrasp", ""),
     "conditions": ("benchmarks.conditions", ""),
     "conditions_node": ("benchmarks.conditions.node", ""),
     "batch": ("benchmarks.planning.batch", ""),

@@ -21,6 +21,8 @@ PAGES = {
     "results": sorted((ROOT / "benchmarks" / "results").glob("*.md")),
 }
 """Pages that are outside docs/, by their folder on the site."""
+PICTURES = ROOT / "test" / "data" / "situations" / "pictures"
+"""Pictures of the labelled situations; they are part of the tests' data."""
 
 
 def manifests() -> Iterator[ElementTree.Element]:
@@ -79,6 +81,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             if folder == "results":
                 page.inclusion = page.inclusion.NOT_IN_NAV
             files.append(page)
+    for path in sorted(PICTURES.glob("*.webp")):
+        files.append(File.generated(config, f"situations/{path.name}", abs_src_path=str(path)))
     return files
 
 
@@ -92,11 +96,12 @@ def relocated(text: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_unused: object) -> str:
-    """Turn links to benchmark results into links within the site, and insert the package map.
+    """Turn links to results and to pictures of situations into links within the site, and insert the package map.
 
     Args:
         markdown: The page.
         _unused: Other arguments of mkdocs.
     """
     markdown = re.sub(r"\]\((?:\.\./)+benchmarks/results/", "](../results/", markdown)
+    markdown = markdown.replace("](../../test/data/situations/pictures/", "](")
     return markdown.replace(PACKAGES, package_map()) if PACKAGES in markdown else markdown

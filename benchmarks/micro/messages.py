@@ -195,7 +195,7 @@ def writing(count: int, joint_count: int) -> list[tuple[str, Callable[[Any], obj
     of_joints = JointWriter([f"fr3_joint{index}" for index in range(joint_count)])
     none, rng = np.empty(0), np.random.default_rng(0)
     return [
-        ("write ObjectStates", lambda x: of_states.write(1.5, names, x, 3), list(rng.normal(size=(BATCH, count, 13)))),
+        ("write ObjectStates", lambda x: of_states.write(1.5, names, x, 3), list(rng.normal(size=(BATCH, count, 14)))),
         ("write Contacts", lambda x: of_contacts.write(1.5, pairs, x), list(rng.normal(size=(BATCH, count, 6)))),
         ("write JointState", lambda x: of_joints.write(1.5, x, x, none), list(rng.normal(size=(BATCH, joint_count)))),
     ]  # fmt: skip

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from handiwork_core.contracts.skill import Skill
+from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.testing.fakes import Fakes, fakes
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
@@ -25,6 +28,7 @@ from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickP
 from skill_server.skills.pick_place.fail_pick import FailPick, FailPickParams
 from skill_server.skills.pick_place.flip import Flip, FlipParams
 from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickParams
+from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
 from skill_server.tool_paths.waypoints import Waypoint
@@ -162,6 +166,19 @@ TestDexPlace = suite(
 )
 TestFlip = suite(
     Flip, FlipParams(container="tray", up_axis=(0.0, 0.0, -1.0)), FlipParams(container="tary"), carries=True
+)
+UPSIDE_DOWN = Pose.of((0.4, -0.3, 0.0425), Rotation.from_rpy(np.pi, 0.0, 0.0))
+"""The pose of a cube on the tray, as the hand holds it."""
+TestMoveObject = suite(
+    MoveObject,
+    MoveObjectParams(object="cube", container="tray"),
+    MoveObjectParams(object="cube", container="tary"),
+)
+TestMoveObjectInTheHand = suite(
+    MoveObject,
+    MoveObjectParams(object="cube", container="tray", object_poses=(UPSIDE_DOWN,)),
+    MoveObjectParams(object="cub", container="tray"),
+    carries=True,
 )
 ELSEWHERE = (
     test_skills.TestPickContract,

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.testing.mobile import FakeBase, mobile_fakes
+from handiwork_core.testing.mobile import FakeBase, mobile_fakes, mobile_gantry
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
 from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
@@ -21,6 +23,7 @@ from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTra
 from . import test_skills
 
 EAST = MobileTranslateParams(target=(0.3, 0.0))
+HAND = mobile_gantry().arm("").ee_link
 DRIVES = ("base.follow", "arm.follow", "gripper.move")
 
 
@@ -116,6 +119,60 @@ def test_what_is_held_must_get_through_too() -> None:
     ended = run(mobile, MobileTranslate(), EAST)
     assert ended.code is Code.PATH_BLOCKED
     assert ended.blocking == ("cube", "step")
+
+
+def with_post() -> tuple[Fakes, Cell, Pose]:
+    """Return fakes with a post on the way of a point 2 m above the hand, their cell, and the pose of this point.
+
+    Nothing of the robot reaches the post. The pose is in the hand's frame and turned like the world.
+    """
+    made, _base, _world = mobile_fakes(test_skills.cell())
+    hand = link_poses(made.context.robot, made.context.world.snapshot().joints.position)[HAND]
+    made.cell.objects["post"] = test_skills.box("post", (0.02, 0.02, 0.02), static=True)
+    made.cell.poses["post"] = Pose.of(hand.translation_m + (0.2, 0.0, 2.0))
+    return made, made.cell, hand.inverse() @ Pose.of(hand.translation_m + (0.0, 0.0, 2.0))
+
+
+def test_what_the_planner_has_attached_must_get_through_too() -> None:
+    assert run(with_post()[0], MobileTranslate(), EAST).ok
+    made, cell, hand_T_above = with_post()
+    cell.objects["mast"] = test_skills.box("mast", (0.05, 0.05, 0.05))
+    cell.poses["mast"] = Pose.of((9.0, 9.0, 9.0))
+    cell.planner_attached["mast"] = (HAND, hand_T_above)
+    ended = run(made, MobileTranslate(), EAST)
+    assert (ended.code, ended.blocking) == (Code.PATH_BLOCKED, ("mast", "post"))
+    assert not set(cell.calls) & set(DRIVES)
+
+
+def test_an_obstacle_of_the_planner_that_is_attached_goes_along_and_is_in_no_way() -> None:
+    made, cell, hand_T_above = with_post()
+    ahead = cell.poses["post"].translation_m - (0.1, 0.0, 2.0)
+    item = test_skills.box("crate", (0.05, 0.05, 0.05))
+    world_T_crate = Pose.of(ahead)  # in the way of the hand, if it were an obstacle
+    shapes = tuple(replace(s, object_T_shape=world_T_crate @ s.object_T_shape) for s in item.shapes)
+    cell.planner_objects["crate"] = replace(item, shapes=shapes)
+    assert run(made, MobileTranslate(), EAST).code is Code.PATH_BLOCKED
+    cell.planner_attached["crate"] = (HAND, hand_T_above @ world_T_crate.inverse())
+    assert run(made, MobileTranslate(), EAST).blocking == ("crate", "post")
+    del cell.objects["post"], cell.poses["post"]
+    assert run(made, MobileTranslate(), EAST).ok
+
+
+def test_an_attached_object_without_a_shape_is_named() -> None:
+    made, _base, _world = mobile_fakes(test_skills.cell())
+    made.cell.planner_attached["ghost"] = (HAND, Pose.identity())
+    ended = run(made, MobileTranslate(), EAST)
+    assert ended.code is Code.PATH_BLOCKED
+    assert "'ghost' is attached at the planner and has no known shape" in ended.message
+
+
+def test_what_another_arm_holds_must_get_through_too() -> None:
+    made, cell, hand_T_above = with_post()
+    cell.objects["mast"] = test_skills.box("mast", (0.05, 0.05, 0.05))
+    cell.poses["mast"] = Pose.of((9.0, 9.0, 9.0))
+    grip = Attachment("mast", HAND, hand_T_above)
+    made.context.held_by_others = lambda: {"mast": grip}
+    assert run(made, MobileTranslate(), EAST).blocking == ("mast", "post")
 
 
 def test_where_it_ended_is_measured() -> None:

@@ -49,6 +49,8 @@ CASES = [
     (pick(object=""), Code.BAD_GOAL, "object", ("empty", "'cube'")),
     (pick(object="table"), Code.BAD_GOAL, "object", ("'table'", "fixture", "'cube'")),
     (pick(arm="left"), Code.BAD_GOAL, "arm", ("'left'", "fr3_arm")),
+    (pick(follow_tolerance=0.0), Code.BAD_NUMBER, "follow_tolerance", ("0.002", "1")),
+    (place(follow_speed=-0.1), Code.BAD_NUMBER, "follow_speed", ("-0.1", "0", "1")),
     (
         pick(grasp_poses=[pose("wrld")]),
         Code.UNKNOWN_FRAME,

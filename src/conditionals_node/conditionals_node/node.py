@@ -28,9 +28,11 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
 from .conditions_file import load_conditions
+from .doubt.doubts import MAX_FLIP
 from .expressions.build import Builder
 from .expressions.definitions import Definitions
 from .monitoring.monitor import ConditionMonitor
+from .monitoring.pace import Pace
 from .monitoring.silence import NO_SILENCE, Silence
 from .ros.markers import Markers
 from .ros.messages import (
@@ -61,10 +63,17 @@ class ConditionalsNode(ManagedNode):
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older or longer silent poses, contacts and joints make a condition UNKNOWN [s]"
         )
+        self._max_flip = self.parameter(
+            "max_flip",
+            MAX_FLIP,
+            "a condition that noise of measured poses turns with a greater probability is UNKNOWN; 1: never",
+        )
         rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in steady time [Hz]")
         if min(rate_hz, self._max_age_s) <= 0.0:
             raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
-        self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
+        if not 0.0 < self._max_flip <= 1.0:
+            raise ConfigError(f"node {self.get_name()}", ["max_flip: write more than 0 and at most 1"])
+        self._pace = Pace(1.0 / rate_hz - 1e-6)
         self._source: RosWorldSource | None = None
         self._world = World(0.0)
         self._watched_s = float("-inf")
@@ -91,7 +100,7 @@ class ConditionalsNode(ManagedNode):
         self._robot = load_robot(Path(self._robot_dir))
         definitions = Definitions(Builder(self._robot, self._bodies))
         self._initial = load_conditions(Path(self._file), definitions) if self._file else ([], None)
-        self.watched = Watched(ConditionMonitor(self._max_age_s), definitions, self._robot)
+        self.watched = Watched(ConditionMonitor(self._max_age_s, self._max_flip), definitions, self._robot)
 
     def on_start(self) -> None:
         """Subscribe to the world and watch the conditions of the file."""
@@ -113,8 +122,7 @@ class ConditionalsNode(ManagedNode):
 
     def _on_states(self) -> None:
         now_s = time.monotonic()
-        if self.is_active and now_s - self._last_s >= self._period_s:
-            self._last_s = now_s
+        if self.is_active and self._pace.is_due(now_s):
             self._decide()
             if self._table_due and now_s - self._published_s >= BEAT_S:
                 self._publish_table()
@@ -135,6 +143,7 @@ class ConditionalsNode(ManagedNode):
 
     def _decide(self) -> None:
         """Decide all on the newest world, and publish the changes."""
+        begin_s = time.monotonic()
         world, now_s, silence = self._look()
         limit_s = silence_limit_s(self._max_age_s, self._beat_delay.greatest_s(time.monotonic()))
         self.watched.monitor.evaluation.allow_silence(limit_s)
@@ -149,6 +158,7 @@ class ConditionalsNode(ManagedNode):
             if news.progressed:
                 self._publish_progress()
         self._markers.show(world, self.watched.monitor)
+        self._pace.note(begin_s, time.monotonic())
 
     def _publish_table(self) -> None:
         message = Conditions(conditions=self._messages.all(self.watched.monitor.shown()))

@@ -40,6 +40,8 @@ Rules that all share:
 - `centre` is the centroid of the hull's volume, which does not depend on how a mesh is cut into triangles.
 - Relations of place use the shapes as seen from above: a mesh counts as its convex hull there, a circle as a polygon of
   32 corners. Heights are those of the lowest and the highest point, exact for round shapes.
+- Where poses are measured with noise, a condition is UNKNOWN when the noise would turn it with a probability above
+  `max_flip`; see [measured poses](../explanation/verdicts.md#poses-that-are-measured).
 - A wrong argument is refused when a condition is registered, with the name of the argument. An object that
   does not exist is UNKNOWN, since it may come.
 

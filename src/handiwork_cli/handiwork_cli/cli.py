@@ -34,6 +34,7 @@ COMMANDS = {
     "inspect.show_robot": ("show-robot", "draw-robots"),
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),
+    "files.score_judge": ("score-judge",),
     "stack.security": ("security",),
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""

@@ -10,6 +10,7 @@ import pytest
 from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
 
+from handiwork_cli.stack.condition_table import table_lines, why_lines
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.conditions_peer import Peer, playing
 
@@ -125,4 +126,32 @@ def test_nothing_is_known_while_two_publishers_contradict_each_other(peer: Peer)
     asked = peer.call(EvaluateCondition.Request(expression=KEY))
     assert asked.condition.value == Condition.UNKNOWN
     peer.on_executor(end)
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+
+
+def test_noise_that_may_turn_a_verdict_leaves_it_open(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+    assert peer.latest[KEY].flip_probability == 0.0
+    peer.cube_x, peer.cube_noise_m = 0.197, 0.005  # 3 mm inside
+    peer.wait(lambda: peer.value(KEY) == Condition.UNKNOWN)
+    message = peer.latest[KEY]
+    assert 0.15 < message.flip_probability < 0.45
+    assert "cube is measured to 5 mm" in message.reason
+    assert f"{message.flip_probability:.3f}" in "".join(why_lines(message, 0.0))
+    assert " flip " in next(table_lines([message], 0.0, 120, colour=False))
+    answer = peer.call(EvaluateCondition.Request(expression=KEY, max_flip=0.49))
+    assert answer.condition.value == Condition.TRUE
+    assert answer.condition.flip_probability == pytest.approx(message.flip_probability)
+    refused = peer.call(WatchCondition.Request(expression=KEY, max_flip=2.0)).outcome
+    assert (refused.code, refused.field) == (Outcome.BAD_GOAL, "max_flip")
+    peer.cube_x = 0.1
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+
+
+def test_an_old_measurement_in_a_new_message_is_old(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+    peer.cube_age_s = 2.0
+    peer.wait(lambda: peer.value(KEY) == Condition.UNKNOWN)
+    assert "pose of cube is 2." in peer.latest[KEY].reason
+    peer.cube_age_s = 0.0
     peer.wait(lambda: peer.value(KEY) == Condition.TRUE)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_cli.processes.process_runner import MOST_REFUSALS
+from handiwork_cli.processes.refusals import MOST_REFUSALS
 from handiwork_core.process.dds_ports import discovery_port
 from handiwork_ros.node.start_wait import OthersMissingError
 from handiwork_ros.node.unique_name import NameTakenError

@@ -329,8 +329,11 @@ def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
         attach.attachment.object, attach.attachment.link = "cube", ARM.ee_link
         bench.ask(srv.AttachObject, "attach_object", attach)
         wait_for(lambda: source.snapshot().planner_version == before + 2)
+        wait_for(lambda: source.snapshot().planner_attached.keys() == {"cube"})
+        assert source.snapshot().planner_attached["cube"][0] == ARM.ee_link
         bench.ask(srv.DetachObject, "detach_object", srv.DetachObject.Request(object="cube"))
         wait_for(lambda: source.snapshot().planner_version == before + 3)
+        wait_for(lambda: not source.snapshot().planner_attached)
 
 
 def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rclpy
 from handiwork_msgs.msg import (
     Condition,
@@ -56,6 +58,8 @@ class Peer(Node):
     def __init__(self) -> None:
         super().__init__("peer")
         self.cube_x = 0.0
+        self.cube_noise_m, self.cube_age_s = 0.0, 0.0
+        """Standard deviation of the cube's coordinates; time from its measurement to the stamp of the message."""
         self.is_paused = self.is_frozen = False
         self._shown_s = 0.0
         self.tables = 0
@@ -95,6 +99,9 @@ class Peer(Node):
         zero = frozen((0.0, 0.0, 0.0))
         places = {"bin": 0.0, "cube": self.cube_x}
         states = {name: ObjectState(Pose.of((x, 0.0, 0.0)), zero, zero, now_s) for name, x in places.items()}
+        noise = np.diag([self.cube_noise_m**2] * 3 + [0.0] * 3) if self.cube_noise_m else None
+        cube = replace(states["cube"], stamp_s=now_s - self.cube_age_s, pose_covariance=noise)
+        states["cube"] = cube
         self._contacts.publish(contacts_to_msg((), now_s))
         self._states.publish(object_states_to_msg(states, 1, now_s))
 

@@ -57,7 +57,7 @@ class Controller:
             answer: Receives whether the goal is accepted.
             end: Receives the final status.
         """
-        self.run.sleep(self.run.draw([0.0, 0.01, 0.3, 1.2]))
+        self.run.sleep(self.run.draw([0.0, 0.01, 0.3, 1.2, 2.2]))
         self.run.wait(lambda: not self.is_held, None)
         self.states[key] = "moving"
         self.moved += 1
@@ -345,7 +345,7 @@ def moves_after_a_cancel(seed: int, monkeypatch: pytest.MonkeyPatch) -> bool:
             late.append(outcome.code is Code.CANCELED and controller.moved > moved)
 
         def cancels() -> None:
-            run.sleep(run.draw([0.0, 0.005, 0.02, 0.4, 1.0, 1.1, 1.4]))
+            run.sleep(run.draw([0.0, 0.005, 0.02, 0.4, 1.1, 2.0, 2.1, 2.4]))
             token.append(True)
 
         run.spawn(body, "body")

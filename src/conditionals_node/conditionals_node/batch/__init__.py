@@ -4,9 +4,9 @@
 ``BatchJudge`` follows a task.
 """
 
+from conditionals_node.expressions.decide import Verdicts, advance, evaluate, evaluate_expression
 from conditionals_node.views.batch_worlds import Poses, Worlds
 
-from .decide import Verdicts, advance, evaluate, evaluate_expression
 from .judge import BatchJudge, BatchVerdicts
 
 __all__ = [

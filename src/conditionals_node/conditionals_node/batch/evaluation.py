@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from conditionals_node.expressions.decide import MARGINS, advance, evaluate, truths_of
 from conditionals_node.expressions.expression import Expression, Leaf
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.measured import Measured
@@ -15,8 +16,6 @@ from conditionals_node.views.batch_worlds import Worlds
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
-
-from .decide import MARGINS, advance, evaluate, truths_of
 
 ABLE = (Measured, ObjectGroupsInContainers, ObjectsPlacedInContainerInOrder)
 

@@ -13,6 +13,7 @@ from conditionals_node.conditions_file import load_conditions
 from conditionals_node.events.happened import Happened, Indices
 from conditionals_node.events.sight import Eyes
 from conditionals_node.expressions.build import Builder, Condition
+from conditionals_node.expressions.decide import truths_of
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.subtasks.judge import TaskJudge
 from conditionals_node.subtasks.task import WatchedTask, read_task
@@ -24,7 +25,6 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot
 
-from .decide import truths_of
 from .evaluation import BatchEvaluation
 
 

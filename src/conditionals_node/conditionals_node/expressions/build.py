@@ -46,6 +46,7 @@ class Condition:
         args: YAML mapping of the arguments that differ from the predicate's defaults.
         expression: The tree.
         hold_s: Time that a new value must last before it counts, s.
+        max_flip: Largest probability that noise turns it with which it is TRUE or FALSE; None: that of the monitor.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Condition:
     args: str
     expression: Expression
     hold_s: float = 0.0
+    max_flip: float | None = None
 
     @property
     def predicate(self) -> Predicate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conditionals_node.composites import composite_hint
@@ -22,20 +22,38 @@ class ConditionSpec:
         args: Arguments of the predicate by name.
         hold_s: Time that a new value must last before it counts, s.
         expression: The expression; None for a predicate.
+        max_flip: Largest probability that noise turns it with which it is TRUE or FALSE; None: that of the node.
     """
 
     name: str = ""
     args: dict[str, Any] = field(default_factory=dict)
     hold_s: float = 0.0
     expression: str | None = None
+    max_flip: float | None = None
 
     def __post_init__(self) -> None:
+        check_flip(self.max_flip)
         if self.hold_s < 0.0:
             raise ValueError(f"hold_s {self.hold_s} must not be negative")
         if self.expression is None and not self.name:
             raise ValueError("name: missing; name a predicate, or write an expression")
         if self.expression is not None and self.args:
             raise ValueError("args: belong to a predicate; write them within the expression")
+
+
+def check_flip(max_flip: float | None) -> None:
+    """Refuse a limit that is no probability.
+
+    Args:
+        max_flip: The limit; None: none is stated.
+
+    Raises:
+        ValueError: It is not more than 0, or is more than 1.
+    """
+    if max_flip is not None and not 0.0 < max_flip <= 1.0:
+        raise ValueError(
+            f"max_flip: is {max_flip:g}; write more than 0 and at most 1, where 1 leaves nothing open"
+        )
 
 
 class Definitions:
@@ -61,7 +79,9 @@ class Definitions:
         """
         return _Batch(self._builder, self._named, specs, faults).build()
 
-    def make(self, name: str, args: str, expression: str, hold_s: float) -> Condition:
+    def make(
+        self, name: str, args: str, expression: str, hold_s: float, max_flip: float | None = None
+    ) -> Condition:
         """Build the condition of a request.
 
         Args:
@@ -70,6 +90,7 @@ class Definitions:
             expression: The expression; empty: none.
             hold_s: Time that a new value must last before it counts, s. A condition that has this name already
                 keeps its own; 0 or the same is accepted for it.
+            max_flip: See ``ConditionSpec``.
 
         Returns:
             The condition.
@@ -77,6 +98,14 @@ class Definitions:
         Raises:
             ConfigError: The request is wrong; lists every fault.
         """
+        try:
+            check_flip(max_flip)
+        except ValueError as error:
+            raise ConfigError(f"condition {name!r}", [str(error)]) from error
+        found = self._make(name, args, expression, hold_s)
+        return found if max_flip is None else replace(found, max_flip=max_flip)
+
+    def _make(self, name: str, args: str, expression: str, hold_s: float) -> Condition:
         if not 0.0 <= hold_s < float("inf"):
             raise ConfigError(f"condition {name!r}", [f"hold_s: is {hold_s}; write seconds, not negative"])
         if expression and args.strip():
@@ -179,8 +208,10 @@ class _Batch:
 
     def _made(self, spec: ConditionSpec) -> Condition:
         if spec.expression is None:
-            return self._builder.build(spec.name, spec.args, spec.hold_s)
+            condition = self._builder.build(spec.name, spec.args, spec.hold_s)
+            return replace(condition, max_flip=spec.max_flip)
         condition = self._builder.build_expression(spec.name, spec.expression, self._resolve, spec.hold_s)
+        condition = replace(condition, max_flip=spec.max_flip)
         if spec.name:
             self._named[spec.name] = condition
         return condition

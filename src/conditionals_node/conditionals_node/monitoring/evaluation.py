@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from conditionals_node.doubt.doubts import MAX_FLIP, Doubts, read_by
 from conditionals_node.expressions.expression import Expression, Leaf
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate
 from handiwork_core.model.world import World
@@ -38,9 +39,11 @@ class Evaluation:
     Args:
         max_age_s: Age of a pose, of the contacts or of the joints above which a leaf that reads them is UNKNOWN, s; so
             is the silence of their stream, in steady time, unless ``allow_silence`` says otherwise.
+        max_flip: Largest probability that noise turns a verdict that is not left open, where nothing else is stated.
     """
 
-    def __init__(self, max_age_s: float) -> None:
+    def __init__(self, max_age_s: float, max_flip: float = MAX_FLIP) -> None:
+        self.max_flip, self._doubts = max_flip, Doubts(World(0.0))
         self._limits = Limits(max_age_s, max_age_s)
         self._silence = NO_SILENCE
         self._slots: dict[str, _Slot] = {}
@@ -52,6 +55,7 @@ class Evaluation:
         self.turned: set[str] = set()
         """Keys of the due leaves whose value may differ."""
         self._sweep: Sweep | None = None
+        self._read: frozenset[str] = frozenset()
 
     def add(self, expression: Expression) -> None:
         """Decide the leaves of an expression from now on.
@@ -131,12 +135,23 @@ class Evaluation:
         else:
             self.due = self._touched(before, world)
         self._was_fresh = fresh
-        self.turned = self.due if everything else self.due - self._steady()
+        self._doubts = doubts = Doubts(world, self._read)
+        self.turned = self.due if everything else self.due - self._steady(doubts)
         for key in self.due:
             self._slots[key].due = True
-        for slot in self._slots.values():
+        for key, slot in self._slots.items():
             if slot.latched:  # It remembers what happens while nobody asks for it, too.
+                doubts.memories[key] = slot.memory
                 self(slot.leaf)
+
+    def judged(self, expression: Expression, max_flip: float | None = None) -> Finding:
+        """Return the finding of an expression on the present snapshot, UNKNOWN where noise turns it too probably.
+
+        Args:
+            expression: An expression that was added.
+            max_flip: Largest probability of that; None: that of the evaluation.
+        """
+        return self._doubts.judged(expression, self, self.max_flip if max_flip is None else max_flip)
 
     def __call__(self, leaf: Leaf) -> Finding:
         """Return the finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
@@ -150,15 +165,18 @@ class Evaluation:
             return self._decide(leaf, slot)
         return found
 
-    def _steady(self) -> set[str]:
-        """Return the keys of due leaves whose value stays the same."""
+    def _steady(self, doubts: Doubts) -> set[str]:
+        """Return the keys of due leaves whose value stays the same; the doubt about noisy ones may not."""
         if len(self.due) < LEAST:
             return set()
         if self._sweep is None:
             self._sweep = Sweep(slot.leaf for slot in self._slots.values())
         slots = ((key, self._slots[key]) for key in self.due)
         truths = {key: slot.finding.truth for key, slot in slots if slot.finding is not None}
-        return self._sweep.steady(self._world, truths)
+        steady = self._sweep.steady(self._world, truths)
+        return (
+            {key for key in steady if not doubts.concern(self._slots[key].leaf)} if doubts.noisy else steady
+        )
 
     def _sort(self) -> None:
         self._was_fresh, self._sweep = False, None
@@ -166,6 +184,7 @@ class Evaluation:
         for key, slot in self._slots.items():
             for name in slot.subjects:
                 self._by_subject.setdefault(name, []).append(key)
+        self._read = read_by(slot.leaf for slot in self._slots.values())
 
     def _touched(self, before: World, world: World) -> set[str]:
         """Return the keys of the leaves that read something which differs between two snapshots."""
@@ -186,7 +205,12 @@ class Evaluation:
         return due
 
     def once(
-        self, expression: Expression, world: World, now_s: float, silence: Silence = NO_SILENCE
+        self,
+        expression: Expression,
+        world: World,
+        now_s: float,
+        silence: Silence = NO_SILENCE,
+        max_flip: float | None = None,
     ) -> Finding:
         """Decide without memory and without a change of the kept findings.
 
@@ -195,6 +219,7 @@ class Evaluation:
             world: The snapshot.
             now_s: Time of the decision, in the clock of the snapshot's stamps, s.
             silence: The silence of the streams that the snapshot was made from.
+            max_flip: See ``judged``.
 
         Returns:
             The finding; leaves whose inputs are too old are UNKNOWN.
@@ -204,7 +229,8 @@ class Evaluation:
             stale = _too_old(_slot(leaf), world, now_s, silence, self._limits)
             return Finding.unknown(stale) if stale else leaf.predicate.evaluate(world)
 
-        return expression.decide(decide)
+        doubts = Doubts(world, read_by(expression.leaves()))
+        return doubts.judged(expression, decide, self.max_flip if max_flip is None else max_flip)
 
     def _decide(self, leaf: Leaf, slot: _Slot) -> Finding:
         stale = ""

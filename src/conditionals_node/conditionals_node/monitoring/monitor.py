@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conditionals_node.doubt.doubts import MAX_FLIP
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.expression import Expression
 from conditionals_node.verdicts.life import NOT_YET, Life, Lives
@@ -51,15 +52,24 @@ class _Entry:
     fresh: bool = True
     drifted: bool = False
     """True when the numbers of ``finding`` are old while its value is not."""
+    firm: Truth | None = None
+    """The value before the present doubt about noisy poses; None while there is none."""
     pending: Truth | None = None
     pending_since_s: float = 0.0
 
     def shown(self, life: Life) -> ConditionStatus:
         return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s, life)
 
+    def comes_back(self, truth: Truth) -> bool:
+        """Return True when the value is UNKNOWN, unless it would turn the value before a doubt."""
+        return self.finding.truth is Truth.UNKNOWN and self.firm in (None, truth)
+
     def is_settled(self, evaluation: Evaluation) -> bool:
         """Return True when the present snapshot leaves the value as it is."""
         if self.fresh or self.pending is not None or not self.leaves.isdisjoint(evaluation.turned):
+            return False
+        # A doubt may end although no predicate turns, where poses become exact.
+        if self.finding.flip_probability > 0.0 and not self.leaves.isdisjoint(evaluation.due):
             return False
         self.drifted = self.drifted or not self.leaves.isdisjoint(evaluation.due)
         return True
@@ -68,15 +78,18 @@ class _Entry:
 class ConditionMonitor:
     """Keeps the watched conditions and their values.
 
-    A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once.
+    A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once. But
+    when a doubt about noisy poses ends with the other value than before it, this must last ``hold_s`` too: otherwise
+    noise would get around it.
 
     Args:
         max_age_s: Age of poses, contacts or joints above which a condition that reads them is UNKNOWN, s; see
             ``Evaluation``.
+        max_flip: Largest probability that noise turns a verdict that is not left open; conditions may state another.
     """
 
-    def __init__(self, max_age_s: float) -> None:
-        self.evaluation = Evaluation(max_age_s)
+    def __init__(self, max_age_s: float, max_flip: float = MAX_FLIP) -> None:
+        self.evaluation = Evaluation(max_age_s, max_flip)
         self._entries: dict[str, _Entry] = {}
         self._lives = Lives(0)
         self._now_s = float("-inf")
@@ -109,10 +122,13 @@ class ConditionMonitor:
         """
         source = f"condition {condition.key[:80]!r}"
         if condition.key in self._entries:
-            hold_s = self._entries[condition.key].condition.hold_s
-            if condition.hold_s not in (0.0, hold_s):
-                text = f"hold_s: is {condition.hold_s:g}, but it is watched with {hold_s:g}"
+            there = self._entries[condition.key].condition
+            if condition.hold_s not in (0.0, there.hold_s):
+                text = f"hold_s: is {condition.hold_s:g}, but it is watched with {there.hold_s:g}"
                 raise ConfigError(source, [f"{text}; unwatch it first, or write 0 to keep that"])
+            if condition.max_flip not in (None, there.max_flip):
+                text = f"max_flip: is {condition.max_flip:g}, but it is watched with another limit"
+                raise ConfigError(source, [f"{text}; unwatch it first, or leave it out to keep that"])
             return
         if len(self._entries) >= CONDITIONS:
             text = f"name: {CONDITIONS} conditions are watched already; unwatch some"
@@ -216,7 +232,7 @@ class ConditionMonitor:
         Returns:
             The finding; UNKNOWN where the world is too old.
         """
-        return self.evaluation.once(condition.expression, world, now_s, silence)
+        return self.evaluation.once(condition.expression, world, now_s, silence, condition.max_flip)
 
     def _live(self, world: World, now_s: float) -> None:
         """Let the verdicts live on by one snapshot."""
@@ -229,7 +245,7 @@ class ConditionMonitor:
     def _shown(self, entry: _Entry, row: int) -> ConditionStatus:
         """Return the state with words and numbers of the newest snapshot, which are computed only when asked for."""
         if entry.drifted:
-            found = entry.condition.expression.decide(self.evaluation)
+            found = self.evaluation.judged(entry.condition.expression, entry.condition.max_flip)
             entry.drifted = False
             if found.truth is entry.finding.truth:
                 entry.finding = found
@@ -247,17 +263,20 @@ class ConditionMonitor:
             entry.stamp_s = stamp_s
             return False
         entry.drifted = False
-        found = entry.condition.expression.decide(self.evaluation)
+        found = self.evaluation.judged(entry.condition.expression, entry.condition.max_flip)
         before = entry.finding.truth
         if found.truth is before:
+            if not found.is_in_doubt:
+                entry.firm = None
             entry.finding, entry.stamp_s = found, stamp_s
             entry.fresh, entry.pending = False, None
             return False
         if entry.pending is not found.truth:
             entry.pending, entry.pending_since_s = found.truth, now_s
-        at_once = entry.fresh or found.truth is Truth.UNKNOWN or before is Truth.UNKNOWN
+        at_once = entry.fresh or found.truth is Truth.UNKNOWN or entry.comes_back(found.truth)
         if not at_once and now_s - entry.pending_since_s < entry.condition.hold_s:
             return False
+        entry.firm = before if found.is_in_doubt else None
         entry.finding, entry.since_s, entry.stamp_s = found, entry.pending_since_s, stamp_s
         entry.fresh, entry.pending = False, None
         return True

@@ -8,7 +8,7 @@ from handiwork_core.model.world import Contact, ObjectState, World
 
 
 def moved_objects(before: World, after: World) -> Iterable[str]:
-    """Return the objects that are new, gone, or have another pose or twist.
+    """Return the objects that are new, gone, or have another pose, twist or covariance.
 
     Args:
         before: A snapshot.
@@ -24,7 +24,8 @@ def moved_objects(before: World, after: World) -> Iterable[str]:
 
 def _is_same(a: ObjectState, b: ObjectState) -> bool:
     same_twist = a.world_v_object is b.world_v_object and a.world_w_object is b.world_w_object
-    return a is b or (a.world_T_object is b.world_T_object and same_twist)
+    same_pose = a.world_T_object is b.world_T_object and a.pose_covariance is b.pose_covariance
+    return a is b or (same_pose and same_twist)
 
 
 def pressed_bodies(before: World, after: World) -> frozenset[str]:

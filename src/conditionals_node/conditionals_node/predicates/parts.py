@@ -50,7 +50,9 @@ class Part(Generic[T]):
             return Finding.unknown(self.words % self.said)
         else:
             truth, margin = (TRUE, TINY) if self.closed else (FALSE, 0.0)
-        return _new_finding((truth, margin, self.words % self.said, tuple(map(_new_evidence, self.evidence))))
+        return _new_finding(
+            (truth, margin, self.words % self.said, tuple(map(_new_evidence, self.evidence)), 0.0)
+        )
 
 
 def unknown(reason: str, nan: T) -> Part[T]:

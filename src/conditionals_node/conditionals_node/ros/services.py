@@ -23,7 +23,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outco
 
 from .messages import progress_to_msg, shown_to_msg
 
-FIELDS = ("name", "args", "expression", "hold", "task")
+FIELDS = ("name", "args", "expression", "hold", "max_flip", "task")
 """Fields of requests that a fault may begin with."""
 
 
@@ -112,7 +112,9 @@ class ConditionRequests:
 
     def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
         watched = self._watched()
-        condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
+        condition = watched.definitions.make(
+            request.name, request.args, request.expression, 0.0, request.max_flip or None
+        )
         response.subjects = _subjects(condition)
         world, now_s, silence = self._look()
         finding = watched.monitor.decide(condition, world, now_s, silence)
@@ -127,7 +129,9 @@ class ConditionRequests:
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
         watched = self._watched()
-        condition = watched.definitions.make(request.name, request.args, request.expression, request.hold)
+        condition = watched.definitions.make(
+            request.name, request.args, request.expression, request.hold, request.max_flip or None
+        )
         watched.monitor.check_room(condition)
         watched.definitions.keep(condition)
         watched.monitor.watch(condition, self._look()[1])

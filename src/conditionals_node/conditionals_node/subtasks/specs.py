@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from conditionals_node.composites import PickAndPlace, PickAndPlaceOnSurface, StepSpec
 from conditionals_node.events.task_event import EventRules
+from conditionals_node.expressions.definitions import check_flip
 from conditionals_node.predicates.counting import Logical
 
 from .success import SuccessRules
@@ -65,14 +66,20 @@ class SubtaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """Stages one after the other, the options of success, and the limits of events."""
+    """Stages one after the other, the options of success, and the limits of events.
+
+    ``max_flip`` is the largest probability that noise turns a condition of the task with which it is TRUE or FALSE;
+    None: that of the node.
+    """
 
     name: str
     subtasks: tuple[SubtaskSpec, ...]
     success: SuccessRules = field(default_factory=SuccessRules)
     events: EventRules = field(default_factory=EventRules)
+    max_flip: float | None = None
 
     def __post_init__(self) -> None:
+        check_flip(self.max_flip)
         if not self.subtasks:
             raise ValueError("subtasks: is empty; give at least one")
         names = [subtask.name for subtask in self.subtasks]

@@ -19,6 +19,8 @@ from handiwork_core.model.geometry import Array
 from .group_run import TruthOf
 from .machine import TaskRun
 
+INTRUDES = "was put there too"
+"""The words about an object that was put where the task puts its own."""
 Decide = Callable[[Predicate], Truths]
 """Decides a predicate on the present snapshot, (n,)."""
 
@@ -189,7 +191,7 @@ class Success:
         found = ["all its conditions held at the start"] if self.nothing_done[world] else []
         for flags, text in (
             (self.pushed, "was moved, but no hand carried it"),
-            (self.intruding, "was put there too"),
+            (self.intruding, INTRUDES),
             (self.restless, "is not at rest"),
         ):
             found += [f"{name} {text}" for name in named(names, flags[:, world])]

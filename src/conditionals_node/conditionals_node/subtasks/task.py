@@ -50,6 +50,7 @@ class WatchedTask:
         rules: The limits of events.
         success: The options of success.
         goals: The places where the task puts objects.
+        max_flip: Largest probability that noise turns one of its conditions that is not left open; None: the node's.
     """
 
     name: str
@@ -59,6 +60,7 @@ class WatchedTask:
     rules: EventRules
     success: SuccessRules
     goals: tuple[Goal, ...]
+    max_flip: float | None = None
 
 
 def read_task(text: str, definitions: Definitions) -> WatchedTask:
@@ -118,7 +120,8 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> WatchedTask:
     if faults:
         raise ConfigError("task", faults)
     goals = _goals(stages, expressions, spec.events.surfaces)
-    return WatchedTask(spec.name, tuple(stages), expressions, tuple(aims), spec.events, spec.success, goals)
+    of = (spec.name, tuple(stages), expressions, tuple(aims), spec.events, spec.success, goals)
+    return WatchedTask(*of, spec.max_flip)
 
 
 def _steps(

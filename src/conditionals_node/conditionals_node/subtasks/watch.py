@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conditionals_node.doubt.doubts import Doubts
 from conditionals_node.events.sight import Eyes
 from conditionals_node.events.task_event import Event, EventCode
+from conditionals_node.expressions.expression import Leaf
 from conditionals_node.monitoring.evaluation import Evaluation
 from conditionals_node.verdicts.life import Life
 from conditionals_node.verdicts.truths import Truths
-from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
 from .judge import TaskJudge
+from .success import INTRUDES
 from .task import WatchedTask
 
 OF_THE_TASK = (
@@ -68,6 +71,10 @@ class TaskWatch:
         self._evaluation.unlatch(self.task.expressions.values())
         self._names: tuple[str, ...] = ()
         self._shown: object = None
+        self._perhaps: dict[str, str] = {}
+        """The reasons for which noise does not exclude that others are where the task puts its own, by their names."""
+        self._doubts: dict[str, str] = {}
+        """The reasons of the conditions that noise has left open on this snapshot, by their keys."""
         self.since_s, self._now_s = now_s, now_s
         self.message = "nothing has happened yet"
 
@@ -83,8 +90,16 @@ class TaskWatch:
 
     @property
     def refusals(self) -> list[str]:
-        """The reasons for which the task is not confirmed although its conditions hold."""
-        return self.judge.success.refusals(self._names)
+        """The reasons for which the task is not confirmed although its conditions hold, or held until noise."""
+        doubts = (
+            [f"{key} is open: {why}" for key, why in self._doubts.items()] if self.judge.run.done[0] else []
+        )
+        known = self.judge.success.refusals(self._names)
+        for name, why in self._perhaps.items():
+            known = [
+                f"{name} may be there too: {why}" if one == f"{name} {INTRUDES}" else one for one in known
+            ]
+        return [*known, *doubts]
 
     def close(self) -> None:
         """Stop deciding the conditions of the task."""
@@ -106,20 +121,35 @@ class TaskWatch:
             self.restart(now_s)
         self._now_s = now_s
 
+        doubts = Doubts(world)
+        limit = self._evaluation.max_flip if self.task.max_flip is None else self.task.max_flip
+
         def decide(predicate: Predicate) -> Truths:
-            return np.array([int(predicate.evaluate(world).truth)], dtype=np.int8)
+            """Decide whether another object is at a goal: it is where noise does not exclude it."""
+            found = predicate.evaluate(world)
+            if doubts.noisy:
+                about = predicate.subjects()
+                leaf = Leaf(f"{predicate.name} {about}", predicate.name, "", predicate)
+                judged = doubts.judged(leaf, lambda _, found=found: found, limit)  # type: ignore[misc]
+                if judged.is_in_doubt:
+                    self._perhaps[about[0]] = judged.reason
+                    return np.array([int(Truth.TRUE)], dtype=np.int8)
+            return np.array([int(found.truth)], dtype=np.int8)
 
         sight = self._eyes.look(world)
-        self._names = sight.names
+        self._names, self._doubts, self._perhaps = sight.names, {}, {}
         events = self.judge.update(self._truth, sight, decide).events.of(0)
         own = [event for event in events if event.code in OF_THE_TASK]
         if own:
             self.since_s, self.message = now_s, own[-1].message
         success = self.judge.success
-        shown = (bool(success.unwinnable[0]), bool(success.lives.since_s[0] >= 0.0), self.refusals)
+        known = self.judge.success.refusals(self._names), *self._doubts  # no numbers, which differ each time
+        shown = (bool(success.unwinnable[0]), bool(success.lives.since_s[0] >= 0.0), known)
         changed, self._shown = shown != self._shown, shown
         return News(bool(own) or restarted or changed, events)
 
     def _truth(self, key: str) -> Truths:
-        found = self.task.expressions[key].decide(self._evaluation).truth
-        return np.array([int(found)], dtype=np.int8)
+        found = self._evaluation.judged(self.task.expressions[key], self.task.max_flip)
+        if found.is_in_doubt:
+            self._doubts[key] = found.reason
+        return np.array([int(found.truth)], dtype=np.int8)

@@ -54,6 +54,17 @@ class FaultKind(Enum):
     MANY_FRAMES = "many_frames"
     FORGED_BOND = "forged_bond"
     COPIED_BOND = "copied_bond"
+    NETWORK_LOSS = "network_loss"
+    NETWORK_DELAY = "network_delay"
+    NETWORK_OUTAGE = "network_outage"
+
+
+NETWORK = (FaultKind.NETWORK_LOSS, FaultKind.NETWORK_DELAY, FaultKind.NETWORK_OUTAGE)
+"""Faults between the client and the stack, which need two network namespaces; a run has either these or the others."""
+SURVIVED_OUTAGE_S = 3.0
+"""The longest outage of the network after which no goal may be given up, s; a client gives up after 4 s of silence."""
+JITTER_SHARE = 0.5
+"""The greatest change of a packet's delay, as a share of the mean."""
 
 
 LASTING = frozenset(
@@ -67,6 +78,7 @@ LASTING = frozenset(
         FaultKind.MANY_FRAMES,
         FaultKind.FORGED_BOND,
         FaultKind.COPIED_BOND,
+        FaultKind.NETWORK_OUTAGE,
     }
 )
 FORGED = (FaultKind.FORGED_STATUS, FaultKind.FORGED_BOND, FaultKind.COPIED_BOND)
@@ -81,6 +93,8 @@ HARMLESS = frozenset(
         FaultKind.MANY_FRAMES,
         FaultKind.FORGED_BOND,
         FaultKind.COPIED_BOND,
+        FaultKind.NETWORK_LOSS,
+        FaultKind.NETWORK_DELAY,
     }
 )
 """Faults after which no goal may report a loss: nothing that it needs is gone."""
@@ -95,18 +109,30 @@ class Fault:
         target: The node that is killed, frozen or imitated; empty for other kinds.
         at_s: Its begin after the goal was sent, steady time, s.
         lasts_s: Its duration, steady time, s.
+        amount: Share of the packets that are lost, or their mean delay in s; 0 for other kinds.
     """
 
     kind: FaultKind
     target: str
     at_s: float
     lasts_s: float
+    amount: float = 0.0
+
+    @property
+    def is_harmless(self) -> bool:
+        """True when no goal may report a loss after it."""
+        short = self.kind is FaultKind.NETWORK_OUTAGE and self.lasts_s <= SURVIVED_OUTAGE_S
+        return short or self.kind in HARMLESS
 
     @property
     def text(self) -> str:
         """The fault as text for a report."""
         about = f" {self.target}" if self.target else ""
         lasts = f" for {self.lasts_s:.1f} s" if self.kind in LASTING else ""
+        if self.kind is FaultKind.NETWORK_LOSS:
+            return f"{self.kind.value} of {self.amount:.0%}"
+        if self.kind is FaultKind.NETWORK_DELAY:
+            return f"{self.kind.value} of {self.amount:.2f} s +- {JITTER_SHARE:.0%}"
         return f"{self.kind.value}{about} at {self.at_s:.1f} s{lasts}"
 
 
@@ -121,7 +147,12 @@ class Trial:
     @property
     def may_be_lost(self) -> bool:
         """True when a fault takes a node, the robot or the world from the goal, so that an end by a loss is correct."""
-        return any(fault.kind not in HARMLESS for fault in self.faults)
+        return not all(fault.is_harmless for fault in self.faults)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True when the client could not reach the server for longer than it waits."""
+        return any(f.kind is FaultKind.NETWORK_OUTAGE and not f.is_harmless for f in self.faults)
 
 
 def draw_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
@@ -133,15 +164,44 @@ def draw_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
         is_holding: Whether the hand holds the object, so that it is placed rather than picked.
     """
     random = np.random.default_rng([seed, index])
-    kinds = list(GoalKind)
-    weights = np.array([0.0 if is_holding else 0.45, 0.45 if is_holding else 0.0, 0.2, 0.15, 0.05, 0.05, 0.1])
-    goal = kinds[int(random.choice(len(kinds), p=weights / weights.sum()))]
+    goal = _goal(random, is_holding)
     count = min(MOST_FAULTS, int(random.poisson(FAULT_RATE)))
     return Trial(index, goal, tuple(_fault(random) for _ in range(count)))
 
 
+def draw_network_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
+    """Return a trial of a run with a faulty network: no fault and each condition of the network in turn.
+
+    A large task is not among its goals: its datagrams have 45 packets each, which do not all arrive at any loss.
+
+    Args:
+        seed: Seed of the run.
+        index: Index of the trial.
+        is_holding: Whether the hand holds the object, so that it is placed rather than picked.
+    """
+    random = np.random.default_rng([seed, index])
+    goal, at_s = _goal(random, is_holding), float(random.uniform(0.0, LATEST_S))
+    goal = GoalKind.GO_TO if goal is GoalKind.LARGE_TASK else goal
+    faults: tuple[tuple[Fault, ...], ...] = (
+        (),
+        (Fault(FaultKind.NETWORK_LOSS, "", 0.0, 0.0, 0.05),),
+        (Fault(FaultKind.NETWORK_LOSS, "", 0.0, 0.0, 0.2),),
+        (Fault(FaultKind.NETWORK_DELAY, "", 0.0, 0.0, 0.1),),
+        (Fault(FaultKind.NETWORK_OUTAGE, "", at_s, SURVIVED_OUTAGE_S),),
+        (Fault(FaultKind.NETWORK_OUTAGE, "", at_s, 30.0),),
+    )
+    return Trial(index, goal, faults[index % len(faults)])
+
+
+def _goal(random: np.random.Generator, is_holding: bool) -> GoalKind:
+    kinds = list(GoalKind)
+    weights = np.array([0.0 if is_holding else 0.45, 0.45 if is_holding else 0.0, 0.2, 0.15, 0.05, 0.05, 0.1])
+    return kinds[int(random.choice(len(kinds), p=weights / weights.sum()))]
+
+
 def _fault(random: np.random.Generator) -> Fault:
-    kind = list(FaultKind)[int(random.integers(len(FaultKind)))]
+    drawn = [kind for kind in FaultKind if kind not in NETWORK]
+    kind = drawn[int(random.integers(len(drawn)))]
     nodes: tuple[str, ...] = ()
     if kind is FaultKind.KILL:
         nodes = RESTARTED

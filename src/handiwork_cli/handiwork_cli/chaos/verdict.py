@@ -62,7 +62,7 @@ class TrialEnding:
     def is_false_end(self) -> bool:
         """True when the goal was given up without need."""
         blamed = self.code in LOSSES and not self.trial.may_be_lost
-        return self.succeeded_later or blamed
+        return (self.succeeded_later and not self.trial.is_cut_off) or blamed
 
     @property
     def is_lost(self) -> bool:

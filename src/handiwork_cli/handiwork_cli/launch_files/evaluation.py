@@ -30,6 +30,9 @@ from .xml_reader import parse_file
 MAX_DEPTH = 20
 """The largest depth of includes; more is a circle."""
 
+RUNNER = "is_handiwork_launch"
+"""The variable by which a launch file leaves out what only ROS's launch needs, such as files in Python."""
+
 
 def declared_arguments(path: Path) -> tuple[Argument, ...]:
     """Return the arguments that a file declares itself, in groups too, without those of included files.
@@ -71,7 +74,7 @@ def plan_processes(path: Path, arguments: Mapping[str, str]) -> tuple[ProcessSpe
         if name not in known:
             raise LaunchError(f"{path}: argument {name!r} is not declared; {nearest(name, known)}")
     evaluator = _Evaluator()
-    evaluator.file(path, Scope(dict(arguments)), depth=0)
+    evaluator.file(path, Scope({**arguments, RUNNER: "true"}), depth=0)
     return _unique(evaluator.found)
 
 

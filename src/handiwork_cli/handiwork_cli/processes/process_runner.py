@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 import os
 import selectors
 import signal
@@ -18,18 +17,13 @@ from handiwork_cli.launch_files.model import ProcessSpec
 from handiwork_core.process.service_notify import ServiceNotifier
 
 from .process_watch import ProcessWatch, without_supervisor
+from .refusals import ADVICE, Refusals
 
 POLL_S = 0.05
 """The longest time until the end of a process is detected, s."""
 
 SILENT_SIGKILL_S = 2.0
 """The time from SIGTERM to SIGKILL for a silent process, s: one that is stopped reacts to SIGKILL only."""
-
-MOST_REFUSALS = {2: 1, 69: 3}
-"""The refusals in a row, for each exit code, after which a process is not started again: only a person can help.
-
-2 is a bad configuration; 69 (EX_UNAVAILABLE of sysexits.h) a second node of its name, whose first one may just end.
-"""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -40,7 +34,7 @@ class _Child:
     spec: ProcessSpec
     process: subprocess.Popen[bytes] | None = None
     restarts: int = 0
-    refusals: int = 0
+    refusals: Refusals = field(default_factory=Refusals)
     start_at: float = 0.0
     rest: dict[int, bytes] = field(default_factory=dict)
     done: bool = False
@@ -188,9 +182,9 @@ class ProcessRunner:
             child.done = True
             return
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        child.refusals = child.refusals + 1 if code in MOST_REFUSALS else 0
-        if spec.respawn and child.refusals >= MOST_REFUSALS.get(code, math.inf):
-            how += "; not started again: correct what it says above"
+        is_refused = child.refusals.ends_with(code)
+        if spec.respawn and is_refused:
+            how += f"; {ADVICE}"
         elif spec.respawn and (spec.respawn_limit < 0 or child.restarts < spec.respawn_limit):
             child.restarts += 1
             child.start_at = time.monotonic() + spec.respawn_delay_s

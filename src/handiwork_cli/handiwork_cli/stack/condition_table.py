@@ -16,6 +16,8 @@ KEY_SHARE = 0.45
 def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: bool) -> Iterator[str]:
     """Format a table of conditions: value, if it is confirmed at rest, time since its last change, margin, key, reason.
 
+    Where poses are noisy, also the probability that their noise turns the value.
+
     Args:
         conditions: Condition messages.
         now_s: Time of the table, s.
@@ -25,7 +27,8 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
     Yields:
         The head, then one line for each condition.
     """
-    head = f"{'value':<9}{'rest':<5}{'since':>8}{'margin':>14}  "
+    noisy = any(item.flip_probability > 0.0 for item in conditions)
+    head = f"{'value':<9}{'rest':<5}{'since':>8}{'margin':>14}{'flip' if noisy else '':>{6 * noisy}}  "
     free = max(20, width - len(head))
     key_width = min(max((len(c.key) for c in conditions), default=9), int(KEY_SHARE * free))
     yield f"{head}{'condition':<{key_width}}  reason"
@@ -36,7 +39,8 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
         value = f"{WORDS[item.value]:<9}"
         value = f"{COLOURS[item.value]}{value}{RESET}" if colour else value
         mark = "x" if item.verdict.at_end else "was" if item.verdict.at_peak else ""
-        yield f"{value}{mark:<5}{age:>7.1f}s{margin:>14}  {_cut(item.key, key_width):<{key_width}}  {reason}"
+        flip = f"{item.flip_probability:>6.2f}" if noisy else ""
+        yield f"{value}{mark:<5}{age:>7.1f}s{margin:>14}{flip}  {_cut(item.key, key_width):<{key_width}}  {reason}"
 
 
 def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
@@ -62,7 +66,7 @@ def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
 
 
 def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
-    """Format value, time since its last change, margin, reason and evidence of a condition.
+    """Format value, time since its last change, margin, probability of a turn by noise, reason and evidence.
 
     Args:
         condition: A Condition message.
@@ -77,6 +81,8 @@ def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - 
     yield f"  since    {max(0.0, now_s - seconds(condition.since)):.2f} s"
     yield from (f"  life     {line}" for line in life_lines(condition.verdict, now_s))
     yield f"  margin   {margin_text(condition, 6)}"
+    if condition.flip_probability > 0.0:
+        yield f"  flip     {condition.flip_probability:.3f}, the probability that noise of the poses turns it"
     yield f"  because  {condition.reason}"
     for item in condition.evidence:
         yield f"  {item.name:<20} {item.value:>12.6g} {item.unit:<6} {item.subject}".rstrip()

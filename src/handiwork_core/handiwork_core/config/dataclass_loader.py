@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import yaml
 
 from handiwork_core.config.strict_yaml import value_of
-from handiwork_core.intake.limits import FAULTS_LISTED, FILE_YAML, YamlLimits
+from handiwork_core.intake.limits import ENTRIES_LISTED, FAULTS_LISTED, FILE_YAML, YamlLimits
 from handiwork_core.intake.regular_files import FileRefused, read_bytes
 
 T = TypeVar("T")
@@ -275,11 +275,20 @@ def _sequence(args: tuple[Any, ...], data: Any, key: str, faults: _Faults) -> An
         faults.append(f"{key}: is {shown(data)}; write a list")
         return None
     if len(args) == 2 and args[1] is Ellipsis:
-        return tuple(_value(args[0], v, f"{key}[{i}]", faults) for i, v in enumerate(data))
+        return _entries(args[0], data, key, faults)
     if len(args) != len(data):
         faults.append(f"{key}: has {len(data)} entries; write {len(args)}")
         return None
     return tuple(_value(a, v, f"{key}[{i}]", faults) for i, (a, v) in enumerate(zip(args, data, strict=True)))
+
+
+def _entries(hint: Any, data: Sequence[Any], key: str, faults: _Faults) -> tuple[Any, ...]:
+    before = len(faults)
+    values = tuple(_value(hint, v, f"{key}[{i}]", faults) for i, v in enumerate(data))
+    left = len(faults) - before - ENTRIES_LISTED
+    if hint in KIND_WORDS and left > 0:
+        faults[before + ENTRIES_LISTED :] = [f"{key}: {left} more entries are wrong; correct them too"]
+    return values
 
 
 def _member(hint: type[enum.Enum], data: Any, key: str, faults: _Faults) -> Any:

@@ -50,12 +50,20 @@ class Finding(NamedTuple):
         margin: Margin to the boundary in the predicate's own unit, > 0 exactly when TRUE, nan when UNKNOWN.
         reason: A sentence with numbers.
         evidence: The numbers that decided.
+        flip_probability: Probability that the noise of measured poses turns the value, 0 to 1; 0 where they are exact,
+            and where it is UNKNOWN for another reason.
     """
 
     truth: Truth
     margin: float
     reason: str
     evidence: tuple[Evidence, ...] = ()
+    flip_probability: float = 0.0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """True when it is UNKNOWN because noise would turn it too probably."""
+        return self.truth is Truth.UNKNOWN and self.flip_probability > 0.0
 
     @classmethod
     def unknown(cls, reason: str) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
@@ -233,6 +233,7 @@ class Context:
         rng: The only source of random choices.
         seed: Seed of ``rng``.
         held: The objects that the arm holds now, by name; shared by the runs of one arm.
+        held_by_others: Returns the objects that the other arms of the robot hold now, by name.
         report: Receives feedback.
         refused: First configurations (dof,) that no free path led to in this run, so that another candidate is chosen.
         planning_time_s: Time spent in the planner in this run, s of steady time.
@@ -265,6 +266,7 @@ class Context:
     release_height_m: float = float("nan")
     right_of_way: RightOfWay | None = None
     base: Arm | None = None
+    held_by_others: Callable[[], Mapping[str, Attachment]] = dict
     fastest: PeakSpeeds = field(default_factory=PeakSpeeds)
     supervision: SupervisionSettings = SUPERVISED
     frames: FrameSource | None = None

@@ -41,6 +41,9 @@ NUMBER_CHARACTERS = 100
 FAULTS_LISTED = 50
 """Faults that one error message lists; the others are counted."""
 
+ENTRIES_LISTED = 10
+"""Faults of plain entries of one list that an error message lists, so that those of other fields have room."""
+
 MESH_BYTES = 32_000_000
 """Greatest mesh file, .obj, .stl or OpenUSD."""
 
@@ -73,6 +76,9 @@ SHAPES = 5_000
 
 GEOMETRY_BYTES = 32_000_000
 """Greatest message of geometry: vertices and triangles of meshes are most of it."""
+
+ATTACHED_BYTES = 2_000_000
+"""Greatest message of the objects that are attached at the planner: 1,000 bytes for each of ``OBJECTS``."""
 
 CONTACTS = 10_000
 """Contacts of one message."""

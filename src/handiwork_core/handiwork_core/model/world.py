@@ -68,12 +68,15 @@ class ObjectState:
         world_v_object: Linear velocity in world axes, (3,), m/s.
         world_w_object: Angular velocity in world axes, (3,), rad/s.
         stamp_s: Time of the measurement, s.
+        pose_covariance: Covariance of the pose, (6, 6): x, y, z, rotation about the fixed axes x, y, z of world
+            [m, rad]; None: the pose is exact. See ``scene.covariance``.
     """
 
     world_T_object: Pose
     world_v_object: Array
     world_w_object: Array
     stamp_s: float
+    pose_covariance: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +128,11 @@ class World:
     """Rises with every change of the planner's own obstacles and attachments; 1 before the first, 0 if unknown."""
     planner_objects: Mapping[str, WorldObject] = field(default_factory=dict)
     """The planner's own obstacles by name; ``objects`` is without them. Their frame is ``world``."""
+    planner_attached: Mapping[str, tuple[str, Pose]] = field(default_factory=dict)
+    """Objects that the planner's service has attached to the robot, by name: the link, and link_T_object.
+
+    For one of ``planner_objects`` this is link_T_world at the time of the attachment, as its frame is ``world``.
+    """
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

@@ -67,6 +67,7 @@ class Cell:
     has_contacts: bool = True
     planner_version: int = 1
     planner_objects: dict[str, WorldObject] = field(default_factory=dict)
+    planner_attached: dict[str, tuple[str, Pose]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     before: Callable[[str], None] = lambda _call: None
 
@@ -154,6 +155,7 @@ class FakeWorld:
             joints,
             planner_version=cell.planner_version,
             planner_objects=dict(cell.planner_objects),
+            planner_attached=dict(cell.planner_attached),
         )
 
 

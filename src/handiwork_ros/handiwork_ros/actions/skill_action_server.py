@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
@@ -25,6 +26,9 @@ from .time_allowance import TimeAllowance, allowance_fault, allowance_s
 
 log = logging.getLogger(__name__)
 
+REMEMBERED = 256
+"""The newest goals of a skill whose ids are remembered, so that none of them runs a second time."""
+
 
 @dataclass(frozen=True)
 class _Admitted(Generic[E]):
@@ -38,7 +42,7 @@ class _Admitted(Generic[E]):
 class SkillActionServer(Generic[E]):
     """Action server of one skill. It accepts every goal, so that a refusal can carry its cause.
 
-    A goal that is malformed or finds the arm busy is aborted.
+    A goal that is malformed or finds the arm busy is aborted, and so is one whose id has run before.
 
     Args:
         lease: Lease of the bodies that do not name their arms.
@@ -69,6 +73,7 @@ class SkillActionServer(Generic[E]):
         self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
         self._allowances: dict[bytes, TimeAllowance] = {}
+        self._seen: deque[bytes] = deque(maxlen=REMEMBERED)
         self.server = ActionServer(
             node or lease.node,
             binding.action_type,
@@ -83,6 +88,15 @@ class SkillActionServer(Generic[E]):
     def _on_accepted(self, handle: Any) -> None:
         """Submit a goal for its check; it stays in the state ACCEPTED until then."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
+        if key in self._seen:
+            # rclpy refuses an id as long as it keeps the result, on a clock that may be set forward meanwhile.
+            text = "this goal was sent again after its result was forgotten; it is not run a second time"
+            self._goals[key] = _Admitted(
+                MultiArmLease((self._lease,)), GoalRejected(Outcome(Code.UNRESPONSIVE, text))
+            )
+            handle.execute()
+            return
+        self._seen.append(key)
         self._checked[key] = self._admission.submit(
             self._binding.name, lambda: self._check(goal), lambda found: self._on_checked(handle, found)
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 
 from .cursors import HEAD, PLAIN_LITTLE_ENDIAN, Sink, Source, Texts, Unusual, aligned
-from .formats import FLOAT64, TEXT, FieldType, MessageFormat
+from .formats import FLOAT64, NO_FLOATS, TEXT, FieldType, MessageFormat
 
 STAMP, STAMP_BIG_ENDIAN = struct.Struct("<iI"), struct.Struct(">iI")
 
@@ -133,8 +133,8 @@ def read_layout(data: bytes, form: MessageFormat) -> MessageLayout:
         form: Its format.
 
     Raises:
-        Unusual: The message is of the other endianness, it is cut short, or a text holds anything but UTF-8 up to a
-            single zero byte.
+        Unusual: The message is of the other endianness, it is cut short, a text holds anything but UTF-8 up to a
+            single zero byte, or a list of ``NO_FLOATS`` is not empty.
     """
     if data[:2] != PLAIN_LITTLE_ENDIAN:
         raise Unusual
@@ -193,9 +193,12 @@ def _walk(form: MessageFormat, along: Source | Sink, layout: MessageLayout) -> N
         found: list[list[Any]] = [[] for _ in runs]
         for _ in range(steps):
             for (of, count), some in zip(runs, found, strict=True):
-                some.append(along.texts(count) if of is TEXT else along.room(of, count * share))
+                if of is NO_FLOATS:
+                    along.nothing()
+                else:
+                    some.append(along.texts(count) if of is TEXT else along.room(of, count * share))
         for (of, count), some in zip(runs, found, strict=True):
             if of is TEXT:
                 layout.texts[name] = some
-            else:
+            elif of is not NO_FLOATS:
                 layout.begins[name, of] = some, count * share

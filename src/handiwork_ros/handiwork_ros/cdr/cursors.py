@@ -90,6 +90,19 @@ class Source:
             self._at = end
         return tuple(found)
 
+    def nothing(self) -> None:
+        """Pass by the count of an empty list.
+
+        Raises:
+            Unusual: The list is not empty.
+            struct.error: The count is cut short.
+        """
+        at = aligned(self._at, 4)
+        self._at = at + 4
+        if COUNT.unpack_from(self._data, at)[0]:
+            raise Unusual
+        self.spans.append((at, at + 4))
+
     def room(self, of: FieldType, count: int) -> int:
         """Pass by numbers; return the offset at which they begin.
 
@@ -147,6 +160,10 @@ class Sink:
             code = text.encode() + b"\x00"
             self._append(4, COUNT.pack(len(code)) + code)
         return found
+
+    def nothing(self) -> None:
+        """Write an empty list."""
+        self._append(4, COUNT.pack(0))
 
     def room(self, of: FieldType, count: int) -> int:
         """Write zeros in the place of numbers; return the offset at which they begin.

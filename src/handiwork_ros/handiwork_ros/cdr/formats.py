@@ -35,6 +35,8 @@ TEXT = FieldType("string", 4, 0)
 TIME = FieldType("builtin_interfaces/Time", 4, 8)
 UINT64 = FieldType("uint64", 8, 8)
 FLOAT64 = FieldType("double", 8, 8)
+NO_FLOATS = FieldType("sequence<double>", 4, 4)
+"""A list of numbers that is empty: its count, which is zero. Messages with other lists are unusual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Block:
-    """Fields that follow one another. Fields of one type have no other type between them.
+    """Fields that follow one another. Fields of one type have no other type between them; ``NO_FLOATS`` come alone.
 
     Args:
         fields: The fields.
@@ -108,6 +110,8 @@ OBJECT_STATES = MessageFormat(
                 *_floats("pose.orientation", "xyzw"),
                 *_floats("twist.linear", "xyz"),
                 *_floats("twist.angular", "xyz"),
+                Field("age", FLOAT64),
+                Field("pose_covariance", NO_FLOATS),
             ),
             "states",
         ),

@@ -21,12 +21,20 @@ from .codec import MessageLayout, numbers_at, read_layout, stamp_from_bytes
 from .cursors import Unusual
 from .formats import CONTACTS, FLOAT64, OBJECT_STATES, UINT64, MessageFormat
 
+AGE = 13
+"""Index of the age among the numbers of a state."""
+
 
 class _Rows:
-    """The rows of a stream of messages, and which of them differ from those of the message before."""
+    """The rows of a stream of messages, and which of them differ from those of the message before.
 
-    def __init__(self, form: MessageFormat) -> None:
-        self._form, self._array = form, form.rows.array
+    Args:
+        form: The format.
+        compared: Number of the numbers of a row that are compared; None: all.
+    """
+
+    def __init__(self, form: MessageFormat, compared: int | None = None) -> None:
+        self._form, self._array, self._compared = form, form.rows.array, compared
         self._layout: MessageLayout | None = None
         self._places: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
         self._before: Array | None = None
@@ -47,7 +55,8 @@ class _Rows:
         if not np.isfinite(rows).all():
             raise Unusual
         self._before = rows
-        changed = None if before is None else np.flatnonzero((rows != before).any(axis=1))
+        end = self._compared
+        changed = None if before is None else np.flatnonzero((rows[:, :end] != before[:, :end]).any(axis=1))
         return self._layout.texts[self._array], rows, changed
 
     def version(self, data: bytes) -> int:
@@ -66,7 +75,7 @@ class StatesDecoder:
     """Converts serialized ObjectStates to states by name."""
 
     def __init__(self) -> None:
-        self._rows = _Rows(OBJECT_STATES)
+        self._rows = _Rows(OBJECT_STATES, AGE)  # the time of a measurement moves nothing
         self._made: list[ObjectState] = []
         self._names: list[tuple[str, ...]] = []
         """The list that holds no name twice, as was found before."""
@@ -78,13 +87,15 @@ class StatesDecoder:
             data: The serialized message.
 
         Raises:
-            BadMessage: A number is not finite, a quaternion is no unit quaternion, a name occurs twice, or the
-                version is zero.
+            BadMessage: A number is not finite, a quaternion is no unit quaternion, an age is negative, a covariance is
+                none, a name occurs twice, or the version is zero.
         """
         try:
             names, rows, changed = self._rows.read(data)
-            wxyz = unit_wxyz(rows[:, 3:7])
+            wxyz, ages = unit_wxyz(rows[:, 3:7]), rows[:, AGE]
             if wxyz is None or not self._rows.version(data) or not self._are_single(names):
+                raise Unusual
+            if ages.any() and (ages < 0.0).any():
                 raise Unusual
         except Unusual:
             self._rows.forget()
@@ -93,10 +104,12 @@ class StatesDecoder:
         new = [True] * len(names) if changed is None else _marked(changed, len(names))
         kept = [None] * len(names) if changed is None else self._made
         self._made = [
-            ObjectState(Pose(Rotation(q), row[:3]), row[7:10], row[10:], stamp_s)
+            ObjectState(Pose(Rotation(q), row[:3]), row[7:10], row[10:AGE], at_s)
             if is_new or last is None
-            else ObjectState(last.world_T_object, last.world_v_object, last.world_w_object, stamp_s)
-            for q, row, is_new, last in zip(wxyz, rows, new, kept, strict=True)
+            else ObjectState(last.world_T_object, last.world_v_object, last.world_w_object, at_s)
+            for q, row, at_s, is_new, last in zip(
+                wxyz, rows, (stamp_s - ages).tolist(), new, kept, strict=True
+            )
         ]
         return {name: state for (name,), state in zip(names, self._made, strict=True)}
 

@@ -24,7 +24,11 @@ from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATE
 
 SERVER = "skill_server"
 ANSWER_S = 3.0
-"""The longest wait for a goal's acceptance, s; then the goal is sent once more."""
+"""The longest wait for a goal's acceptance, s; then the goal is sent once more, with its id."""
+ANSWERS = 10
+"""The waits for a goal's acceptance by a server that is alive; then the goal is given up."""
+UNSERVED_ANSWERS = 2
+"""The waits for the acceptance of a goal whose action is not found; no repetition would arrive."""
 STOP_S = 5.0
 """The longest wait for the end of a goal that was cancelled, s."""
 CANCEL_ANSWER_S = 2.0
@@ -87,15 +91,15 @@ class GoalHandle(Generic[R]):
 
         Args:
             signs: Bonds to the server.
-            make: Makes the action call, a second time when the first one is lost.
+            make: Makes the action call.
             decode: Converts the goal's status and result message to the report.
             lost: Converts the outcome of a goal without a result to the report.
             motion: Returns a sentence on the arm's motion; may take a second.
         """
-        self._signs, self._make, self._decode, self._lost = signs, make, decode, lost
+        self._signs, self._decode, self._lost = signs, decode, lost
         self._motion = motion
         self._gid = signs.gid(SERVER)
-        self._sent_s, self._again = time.monotonic(), False
+        self._sent_s, self._sent = time.monotonic(), 1
         self._cancel_s = math.inf
         self._timeout_s = math.inf
         self._is_cancelled, self._is_late = False, False
@@ -167,22 +171,35 @@ class GoalHandle(Generic[R]):
         return f"{text}; its process may be stopped or blocked: end it, or wait for it"
 
     def _unanswered(self, now_s: float) -> str:
-        """Send a goal that was lost once more; return the reason once the second one is lost, too."""
+        """Send a goal without an answer once more; return the reason when there is none for long.
+
+        DDS repeats what the network loses, within seconds. The repetition is for what it cannot repeat: an answer to a
+        client that the server had not matched yet.
+        """
         if self._call.answered.is_set():
             return ""
         if not self._signs.is_alive(SERVER) and self._gid is not None:
-            # A server that is held up has not read the goal yet: a second one would be refused as BUSY.
+            # A server that is held up has not read the goal yet.
             self._sent_s = now_s
             return ""
+        if self._is_cancelled or self._is_late:
+            return self._unwanted(now_s)
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
-        # If it is answered late, the request to cancel is sent at once.
-        self._call.cancel()
-        if self._again:
-            return f"{SERVER} did not answer a goal that was sent twice; see its log"
-        self._call, self._again, self._sent_s = self._make(), True, now_s
-        self._call.send()
+        if self._sent >= UNSERVED_ANSWERS and not self._call.is_served:
+            return f"{SERVER} runs, but its actions are not found; wait until it is active, then send the goal again"
+        if self._sent >= ANSWERS:
+            return f"{SERVER} did not answer a goal that was sent {self._sent} times; see its log"
+        self._sent, self._sent_s = self._sent + 1, now_s
+        self._call.send_again()
         return ""
+
+    def _unwanted(self, now_s: float) -> str:
+        """Cancel a goal without an answer again rather than send it, which would move the arm after its cancel."""
+        self._cancel(now_s)
+        if now_s - self._cancel_s <= self._signs.limit_s(SERVER, STOP_S):
+            return ""
+        return f"{SERVER} answered neither the goal nor its cancel within {STOP_S:.0f} s; see its log"
 
     def _late(self, now_s: float, end_s: float) -> str:
         """Cancel the goal when time is up; return the reason once no result follows."""
@@ -204,7 +221,7 @@ class GoalHandle(Generic[R]):
         self._call.cancel()
         self._signs.on_return(SERVER, self._cancel_again)
         motion = self._motion()
-        if self._call.done.wait(LATE_RESULT_S):
+        if self._call.done.wait(LATE_RESULT_S) and self._call.result is not None:
             return self._report()
         return self._lost(Outcome(Code.UNRESPONSIVE, f"{why}; {motion}"))
 
@@ -220,6 +237,10 @@ class GoalHandle(Generic[R]):
 
     def _report(self) -> R:
         answer = self._call.result
+        if answer is None and self._is_lost_and_unwanted():
+            text = f"{SERVER} does not have the goal: it was lost on the way, and was not sent again after its cancel"
+            never = self._lost(Outcome(Code.CANCELED, text))
+            return self._timed_out(never) if self._is_late else never
         if answer is None:
             return self._lost(Outcome(Code.INTERNAL, f"{SERVER} did not take the goal; see its log"))
         try:
@@ -227,6 +248,10 @@ class GoalHandle(Generic[R]):
         except ValueError as error:
             return self._lost(Outcome(Code.INTERNAL, f"the result of {SERVER} is malformed: {error}"))
         return self._timed_out(report) if self._is_late and report.outcome.code is Code.CANCELED else report
+
+    def _is_lost_and_unwanted(self) -> bool:
+        call = self._call
+        return (self._is_cancelled or self._is_late) and call.is_unknown.is_set() and not call.accepted
 
     def _timed_out(self, report: R) -> R:
         """Return the report of a goal that this client cancelled because of its timeout."""

@@ -154,7 +154,7 @@ def finding_from_msg(msg: ConditionMsg) -> Finding:
         ValueError: The value is no truth value.
     """
     evidence = tuple(Evidence(e.name, e.value, e.unit, e.subject) for e in msg.evidence)
-    return Finding(Truth(msg.value), msg.margin, msg.reason, evidence)
+    return Finding(Truth(msg.value), msg.margin, msg.reason, evidence, msg.flip_probability)
 
 
 def finding_to_msg(finding: Finding) -> ConditionMsg:
@@ -171,4 +171,10 @@ def finding_to_msg(finding: Finding) -> ConditionMsg:
         for e in finding.evidence
     ]
     margin = math.nan if finding.truth is Truth.UNKNOWN else float(finding.margin)
-    return ConditionMsg(value=int(finding.truth), margin=margin, reason=finding.reason, evidence=evidence)
+    return ConditionMsg(
+        value=int(finding.truth),
+        margin=margin,
+        flip_probability=float(finding.flip_probability),
+        reason=finding.reason,
+        evidence=evidence,
+    )

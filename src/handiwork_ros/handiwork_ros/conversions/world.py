@@ -20,6 +20,7 @@ from handiwork_core.intake.limits import (
     OBJECTS,
     SHAPES_PER_OBJECT,
 )
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import (
     Contact,
@@ -27,6 +28,7 @@ from handiwork_core.model.world import (
     ObjectState,
     WorldObject,
 )
+from handiwork_core.scene.covariance import read_covariance
 
 from .articulation import articulation_from_msg, articulation_to_msg
 from .pose import (
@@ -155,8 +157,8 @@ def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
         The states by object name.
 
     Raises:
-        BadMessage: The version is zero, a number is not finite, a quaternion is no unit quaternion, a name occurs
-            twice, or there are too many states.
+        BadMessage: The version is zero, a number is not finite, a quaternion is no unit quaternion, an age is
+            negative, a covariance is none, a name occurs twice, or there are too many states.
     """
     _check_version(msg.version)
     _check_names([item.name for item in msg.states], "states")
@@ -169,7 +171,8 @@ def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
             pose_from_msg(s.pose, f"{field}.pose"),
             vector_from_msg(s.twist.linear, f"{field}.twist.linear"),
             vector_from_msg(s.twist.angular, f"{field}.twist.angular"),
-            stamp_s,
+            stamp_s - _age(s, field),
+            _covariance(s, field),
         )
     return states
 
@@ -180,12 +183,17 @@ def object_states_to_msg(states: Mapping[str, ObjectState], version: int, stamp_
     Args:
         states: The states by object name.
         version: Version of the world's geometry, counted from 1.
-        stamp_s: Time of the states, s.
+        stamp_s: Time of the message, s; states that were measured before have an age.
     """
     msg = ObjectStates(header=_header(stamp_s), version=version)
     for name, state in states.items():
         twist = Twist(linear=vector_to_msg(state.world_v_object), angular=vector_to_msg(state.world_w_object))
-        msg.states.append(ObjectStateMsg(name=name, pose=pose_to_msg(state.world_T_object), twist=twist))
+        one = ObjectStateMsg(name=name, pose=pose_to_msg(state.world_T_object), twist=twist)
+        if state.stamp_s < stamp_s:
+            one.age = stamp_s - state.stamp_s
+        if state.pose_covariance is not None:
+            one.pose_covariance = state.pose_covariance.ravel().tolist()
+        msg.states.append(one)
     return msg
 
 
@@ -223,6 +231,23 @@ def contacts_to_msg(contacts: Iterable[Contact], stamp_s: float) -> Contacts:
         force = vector_to_msg(c.force_on_a_n)
         msg.contacts.append(ContactMsg(a=c.a, b=c.b, force=force, point=Point(x=x, y=y, z=z)))
     return msg
+
+
+def _age(msg: ObjectStateMsg, field: str) -> float:
+    (age,) = finite((msg.age,), f"{field}.age").tolist()
+    if age < 0.0:
+        text = f"of {msg.name!r} is {age:g}; send the time from the measurement to the stamp, 0 or more [s]"
+        raise BadMessage(f"{field}.age", text)
+    return float(age)
+
+
+def _covariance(msg: ObjectStateMsg, field: str) -> Array | None:
+    if not msg.pose_covariance:
+        return None
+    try:
+        return read_covariance(msg.pose_covariance)
+    except ValueError as error:
+        raise BadMessage(f"{field}.pose_covariance", f"of {msg.name!r} {error}") from error
 
 
 def _by_name(names: list[str], values: object, field: str) -> dict[str, float]:

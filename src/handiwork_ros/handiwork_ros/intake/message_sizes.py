@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.msg import Contacts, ObjectStates, PlanningScene, WorldObjects
 from sensor_msgs.msg import JointState
 
 from handiwork_core.intake import limits
@@ -42,6 +42,8 @@ def excess(kind: Any, data: bytes) -> str:
     try:
         if kind is WorldObjects:
             return _excess_of_geometry(_Cursor(data))
+        if kind is PlanningScene and len(data) > limits.ATTACHED_BYTES:
+            return f"has {len(data)} bytes; at most {limits.ATTACHED_BYTES} are read"
         if kind in ROWS:
             before, most, noun = ROWS[kind]
             count = _Cursor(data, *before).count()

@@ -18,7 +18,7 @@ from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
-from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
+from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, GoalSequence
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 
 from .robot_watch import RobotWatch
@@ -167,6 +167,8 @@ class ArmClient:
         ):
             return OK
         text = result.error_string or f"goal status {status}, error code {result.error_code}"
+        if status == GoalStatus.STATUS_CANCELED and run.is_cancelled:
+            text = f"the goal was not answered within {RESPONSE_S:g} s, so it was cancelled ({text})"
         return Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
 
 

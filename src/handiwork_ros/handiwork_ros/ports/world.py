@@ -70,7 +70,7 @@ class RosWorldSource:
         """Return the newest known world, made of good messages only. It never raises."""
         with self._lock:
             self._topics.fetch()
-            streams = (*self._topics.others(), self._topics.planners)
+            streams = (*self._topics.others(), self._topics.planners, self._topics.attached)
             newest = (*(intake.message for intake in streams), self._topics.joints.value())
             # By identity, not by id(): a message that was dropped may leave its id to the next one.
             if self._cached is None or any(a is not b for a, b in zip(self._cached[0], newest, strict=True)):
@@ -184,6 +184,7 @@ class RosWorldSource:
             },
             planner_version=planner_version,
             planner_objects=obstacles,
+            planner_attached=topics.attached.value(),
         )
 
     def _known_frames(self, joints: JointState) -> dict[str, Pose]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.msg import Contacts, ObjectStates, PlanningScene, WorldObjects
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -21,6 +21,7 @@ from handiwork_core.model.world import (
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder
 from handiwork_ros.conversions import suction_state_from_msg
+from handiwork_ros.intake.attachment_intake import AttachmentIntake
 from handiwork_ros.intake.topic_intake import (
     Complain,
     GeometryIntake,
@@ -55,7 +56,7 @@ class Subscriptions:
     cups: bool = False
     """The states of suction cups with ``on_states`` or ``on_demand``; without these they come with ``contacts``."""
     planner: bool = False
-    """The obstacles that were given to the planner only."""
+    """The obstacles and attachments that were given to the planner only."""
     on_demand: bool = False
     """States do not wake the executor either.
 
@@ -75,6 +76,7 @@ class WorldTopics:
         joints: Joint states.
         cups: States of suction cups, by name of the gripper.
         planners: The obstacles that were given to the planner only.
+        attached: The objects that were attached by the planner's service.
 
     Args:
         node: Hosts the subscriptions.
@@ -97,9 +99,12 @@ class WorldTopics:
         self.cups: dict[str, TopicIntake[SuctionState | None]] = {}
         # A second planner of the name does not start, so this topic is not watched for a second publisher.
         self.planners = GeometryIntake("planner/obstacles", self._lock, complain)
+        self.attached = AttachmentIntake("planner/attached", self._lock, complain)
         if wanted.planner:
             topic = "planner/obstacles"
             node.create_subscription(WorldObjects, topic, self.planners.take, LATCHED, raw=True)
+            topic = "planner/attached"
+            node.create_subscription(PlanningScene, topic, self.attached.take, LATCHED, raw=True)
         self._fetched: list[tuple[Subscription, TopicIntake[Any]]] = []
         if wanted.objects:
             self._objects_sub = node.create_subscription(

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -17,8 +18,10 @@ from .rclpy_internals import goal_handle
 from .service_call import on_executor
 
 POLL_S = 0.01
-RESPONSE_S = 1.0
-"""The longest wait for a goal's acceptance, s; then it is sent once more, as a new goal."""
+RESPONSE_S = 2.0
+"""The longest wait for a goal's acceptance, s; then it is cancelled, and sent once more if it never arrived."""
+ABSENCE_S = 1.0
+"""The longest wait for a server's answer to that cancel, s."""
 
 CANCEL_AGAIN_S = 0.3
 """The shortest pause between two requests to cancel, s."""
@@ -28,6 +31,8 @@ LOST_S = 3.0
 
 class ActionCall:
     """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
+
+    ``is_cancelled`` is set by ``cancel``, ``is_unknown`` once a server has answered one that it does not have the goal.
 
     Args:
         node: Owns the client; another thread spins it.
@@ -39,18 +44,32 @@ class ActionCall:
     def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
         self._node, self._client, self._goal, self.generation = node, client, goal, generation
         self._id = UUID(uuid=list(uuid.uuid4().bytes))
-        self._cancel_wanted = False
+        self.is_cancelled, self._is_repeated = False, False
         self._cancel_sent_s = float("-inf")
         self._handle: Any = None
         self._sent_s = float("inf")
-        self.answered = threading.Event()
+        self.answered, self.is_unknown = threading.Event(), threading.Event()
         self.accepted = False
         self.done = threading.Event()
         self.result: Any = None
 
+    @property
+    def is_served(self) -> bool:
+        """True while a server of the action is found."""
+        return bool(self._client.server_is_ready())
+
     def send(self) -> None:
         """Send the goal. From any thread."""
         on_executor(self._node, self._guarded(self._send))
+
+    def send_again(self) -> None:
+        """Send the goal once more with its id. From any thread.
+
+        A server that has it refuses the repetition, so that it runs once, also when only the answer was lost or both
+        arrive late. A goal that was cancelled is not sent again: it would begin to move after its cancel. Only for
+        servers in Python: those of rclcpp end their process when an id comes a second time.
+        """
+        on_executor(self._node, self._guarded(self._repeat))
 
     def cancel(self) -> None:
         """Cancel the goal, also before its acceptance; each further call repeats the request until the end.
@@ -58,13 +77,18 @@ class ActionCall:
         A goal without an answer is cancelled by its id: the server may have accepted it and the answer may be lost.
         Requests are sent at least ``CANCEL_AGAIN_S`` apart. From any thread.
         """
-        self._cancel_wanted = True
+        self.is_cancelled = True
         if time.monotonic() - self._cancel_sent_s > CANCEL_AGAIN_S and not self.done.is_set():
             self._cancel_sent_s = time.monotonic()
             on_executor(self._node, self._guarded(self._cancel))
 
     def _send(self) -> None:
         self._await(self._client.send_goal_async(self._goal, goal_uuid=self._id))
+
+    def _repeat(self) -> None:
+        if not self.is_cancelled and not self.done.is_set():
+            self._is_repeated = True
+            self._send()
 
     def _await(self, sent: Any) -> None:
         self._sent_s = time.monotonic()
@@ -74,7 +98,10 @@ class ActionCall:
         handle = future.result()
         if self._handle is not None:  # the answer to a cancel came first
             return
-        if handle is None or not handle.accepted:
+        if handle is None:
+            self._end()
+            return
+        if not handle.accepted and not self._is_repeated:  # a server that has the goal refuses its repetition
             self._end()
             return
         if self.done.is_set():  # it counted as a goal that never arrived; it must not run unobserved
@@ -89,11 +116,13 @@ class ActionCall:
             self._handle, self.accepted = handle, True
             handle.get_result_async().add_done_callback(lambda f: self._guarded(lambda: self._on_result(f))())
             self.answered.set()
-            if self._cancel_wanted:
+            if self.is_cancelled:
                 self._cancel()
 
     def _on_result(self, future: Any) -> None:
-        self.result = future.result()
+        answer = future.result()
+        is_unknown = answer is not None and answer.status == GoalStatus.STATUS_UNKNOWN
+        self.result = None if self._is_repeated and is_unknown else answer
         self.done.set()
 
     def _cancel(self) -> None:
@@ -107,6 +136,7 @@ class ActionCall:
     def _on_cancel_response(self, handle: Any, response: Any) -> None:
         code = CancelGoal.Response.ERROR_REJECTED if response is None else response.return_code
         if code == CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID:
+            self.is_unknown.set()
             if time.monotonic() - self._sent_s > LOST_S:
                 self._end()
         elif code in (CancelGoal.Response.ERROR_NONE, CancelGoal.Response.ERROR_GOAL_TERMINATED):
@@ -191,7 +221,10 @@ class GoalSequence:
         return call
 
     def start(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
-        """Send a goal, once more when there is no response in time, and wait for the answer.
+        """Send a goal, once more when it did not arrive, and wait for the answer.
+
+        A goal without a response is cancelled, and sent again, with another id, only after the server has said that it
+        does not have it: otherwise the path could begin a second time, from its middle.
 
         Args:
             goal: The goal message.
@@ -208,7 +241,7 @@ class GoalSequence:
                 return newer or call
             call = newer
             call.cancel()
-            if should_stop():
+            if not _is_absent(call, should_stop):
                 return call
         return call
 
@@ -245,3 +278,13 @@ def _is_answered(call: ActionCall, should_stop: Callable[[], bool]) -> bool:
         if should_stop() or time.monotonic() > end_s:
             return False
     return True
+
+
+def _is_absent(call: ActionCall, should_stop: Callable[[], bool]) -> bool:
+    """Wait until the server says that it does not have a goal; return False if it has it or says nothing."""
+    end_s = time.monotonic() + ABSENCE_S
+    while not call.is_unknown.is_set():
+        if call.answered.wait(POLL_S) or should_stop() or time.monotonic() > end_s:
+            return False
+        call.cancel()
+    return not should_stop()

@@ -131,6 +131,24 @@ class PlanningScene:
             version, own = 1 + self._changes + self._attach_changes, tuple(self._own.values())
         return version, tuple(_in_world(item, pose) for item, pose in own)
 
+    def attached(self, world: World) -> tuple[Attachment, ...]:
+        """Return the attached objects in the frames in which their geometry is published.
+
+        The planner's own obstacles are published in the frame ``world``, so that this is the frame that moves with
+        the link.
+
+        Args:
+            world: The received world.
+        """
+        with self._lock:
+            own, attached = self._own, tuple(self._attached.values())
+        return tuple(
+            dataclasses.replace(item, link_T_object=item.link_T_object @ own[item.object][1].inverse())
+            if item.object in own and item.object not in world.objects
+            else item
+            for item in attached
+        )
+
     def query(self, scene: SceneQuery) -> SceneQuery:
         """Return the request's scene with the attached objects. The request's own entries have priority.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
-from handiwork_msgs.msg import WorldObjects
+from handiwork_msgs.msg import PlanningScene, WorldObjects
 
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.intake.limits import OBJECTS
@@ -32,11 +32,15 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
     """
     node = services.node
     obstacles = LatchedPublisher(node, WorldObjects, "planner/obstacles")
+    attached = LatchedPublisher(node, PlanningScene, "planner/attached")
 
     def publish() -> None:
         pipeline = services.ready_pipeline()
         version, items = pipeline.table.own()
-        obstacles.publish(to.world_objects_to_msg(items, version, pipeline.readers.snapshot().stamp_s))
+        world = pipeline.readers.snapshot()
+        # First the attachments: the version of the obstacles rises with both, and makes clients judge again.
+        attached.publish(to.scene_to_msg(SceneQuery(attached=pipeline.table.attached(world))))
+        obstacles.publish(to.world_objects_to_msg(items, version, world.stamp_s))
 
     def attach(request: Any, response: Any) -> Any:
         pipeline, msg = services.ready_pipeline(), request.attachment

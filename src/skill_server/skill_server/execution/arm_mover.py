@@ -93,7 +93,7 @@ class ArmMover:
             versions.append(result.world_version)
             return self._with_tolerances(_trajectory_of(result, command))
 
-        self._sender.send_planned(plan, scene, command.stage)
+        self._sender.send_planned(plan, scene, command.stage, state)
         self._await_arrival(command)
         state.world_version = max(versions)
 
@@ -118,7 +118,8 @@ class ArmMover:
                 return _fixed(function.planned, command.stage, q)
             return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
 
-        self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
+        scene = self._scene(fresh_world(context), command, state)
+        self._sender.send_planned(plan, scene, command.stage, state)
 
     def _with_tolerances(self, trajectory: Trajectory) -> Trajectory:
         """Ask the controller for what the waypoint asks for."""

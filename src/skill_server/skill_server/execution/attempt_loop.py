@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from handiwork_core.contracts.commands import Command, UpdateSpecific
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
+from skill_server.following.steady_motion import NotFollowed
 from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
+from skill_server.motions.step_back import way_back, way_back_holding, way_back_to_free
+from skill_server.params.following import MOST_FOLLOWED, following_of
 from skill_server.params.protocol import RunParams
-from skill_server.params.retry_policy import Attempt, Change, RetryPolicy, RetryRule, retry_policy_of
+from skill_server.params.retry_policy import (
+    Attempt,
+    Change,
+    RetryPolicy,
+    RetryRule,
+    retry_policy_of,
+)
 from skill_server.state import gripper_state
 
+from .command_choice import Beginning, CommandChoice
 from .command_executor import CommandExecutor
 from .command_judge import CommandJudge, judge_of
-from .execution_state import ExecutionState, initial_state
-from .measurement import fresh_world
+from .execution_state import NO_VELOCITIES, ExecutionState, initial_state
 from .motion_sending import PlanRefused, WayBlocked
 from .stage_log import StageLog
-from .step_back import way_back, way_back_holding
 
 P = TypeVar("P", bound=RunParams)
 
@@ -47,6 +56,8 @@ class AttemptLoop:
         self._uses = Counter[Change]()
         self._blocked: Outcome | None = None
         self._recovery: Sequence[tuple[Skill[Any], Any]] = ()  # what the next attempt begins with
+        self._choice: CommandChoice[Any]  # made by ``run``
+        self._gripper_m: float | None = None  # the width that is kept while a target is followed
 
     def run(self) -> Outcome:
         """Run the skill, and return its judgement of the world, its verdict on the goal, or the last failure.
@@ -63,6 +74,8 @@ class AttemptLoop:
         if not verdict.ok:
             return verdict
         policy = self._policy or retry_policy_of(self._params)
+        following = following_of(self._params) if policy.follows else None
+        self._choice = CommandChoice(self._skill, self._params, context, following)
         gripper_state.forget_lost(context, before)
         self._carried = next(iter(context.held), "")
         # A run that recovers for another one has a beginning of its own.
@@ -70,6 +83,7 @@ class AttemptLoop:
         try:
             return self._attempts(policy)
         finally:
+            self._choice.forget()
             context.begun = former
 
     def _attempts(self, policy: RetryPolicy) -> Outcome:
@@ -88,11 +102,15 @@ class AttemptLoop:
         try:
             self._recover()
             self._log.enter("select")
-            before = fresh_world(self._context)
+            beginning = self._choice.begin()
+            before = beginning.before
             self.state = ExecutionState(before)
+            commands = self._chosen(beginning)
             judge = judge_of(self._skill, self._params)
-            executor = self._execute(self._chosen(), before, self._params.targets, judge)
+            executor = self._execute(commands, before, self._params.targets, judge, beginning.velocities)
             outcome = self._judge(before, executor)
+        except NotFollowed:
+            raise
         except StepFailed as failure:
             outcome, is_refused_plan = failure.outcome, isinstance(failure, PlanRefused)
             if isinstance(failure, WayBlocked):
@@ -113,10 +131,10 @@ class AttemptLoop:
                 text = f"{self._failed[-1]}; trying again failed: {outcome.message}"
                 raise StepFailed(replace(outcome, message=text))
 
-    def _chosen(self) -> Sequence[Command]:
+    def _chosen(self, beginning: Beginning) -> Sequence[Command]:
         """The command list, or the failure of the choice together with what was tried before."""
         try:
-            commands = self._skill.commands(self._params, self._context)
+            commands = self._choice.commands(beginning)
         except StepFailed as failure:
             if not self._failed:
                 raise
@@ -133,11 +151,15 @@ class AttemptLoop:
         before: World,
         targets: tuple[str, ...] = (),
         judge: CommandJudge | None = None,
+        velocities: Mapping[str, Array] = NO_VELOCITIES,
     ) -> CommandExecutor:
         """Execute a list with a state of its own, which the policy is asked about afterwards."""
         # Motions before the first UpdateSpecific ignore them too: an arm in contact must be able to leave.
         ignored = no_obstacles(self._params.ignore_substring, self._context, before)
-        state = self.state = initial_state(self._context, commands, before, targets, ignored)
+        state = self.state = initial_state(self._context, commands, before, targets, ignored, velocities)
+        state.gripper_m = state.gripper_m if self._gripper_m is None else self._gripper_m
+        if targets:
+            state.on_moved = self._choice.begin_early
         executor = CommandExecutor(self._params, self._context, self._log, state, judge)
         try:
             executor.execute(commands)
@@ -169,10 +191,15 @@ class AttemptLoop:
             Stopped: The token was set.
         """
         self._uses[rule.change] += 1
+        self._gripper_m = self.state.gripper_m if rule.change is Change.FOLLOW else None
+        if rule.change is not Change.FOLLOW:
+            self._choice.forget()
         used = len(self._failed) + 1 if rule.counts_attempts else self._uses[rule.change] - 1
         is_left = used < rule.most
         if rule.change is Change.NEXT_CANDIDATE:
             return self._leaves_out(failure, is_left)
+        if rule.change is Change.FOLLOW:
+            return self._follows(failure, is_left)
         if not is_left:
             return False
         match rule.change:
@@ -193,6 +220,20 @@ class AttemptLoop:
             return True
         text = f"no free path to {len(self._failed)} candidates: {' | '.join(self._failed)}"
         raise StepFailed(replace(failure, message=text))
+
+    def _follows(self, failure: Outcome, is_left: bool) -> bool:
+        """Retreat from what has moved, where the arm was on its last way to it, so that it can be chosen again."""
+        context = self._context
+        if not is_left:
+            text = f"{failure.message}; it was followed {MOST_FOLLOWED} times, and moves on"
+            raise StepFailed(replace(failure, message=text))
+        world = context.world.snapshot()
+        if not all(name in world.states for name in self._params.targets):
+            return False
+        commands = way_back_to_free(self.state.begun, touching_now(context, world))
+        if commands:
+            self._step_back(commands, failure)
+        return True
 
     def _goes_home(self) -> bool:
         """Go home where this arm and another wait for each other, and wait until the other has passed."""

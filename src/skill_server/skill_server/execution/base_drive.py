@@ -69,7 +69,7 @@ def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then
         same = frozenset() if changes.is_planners else objects - changes.names
         return swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
 
-    excluded = ignored | frozenset(context.held)
+    excluded = ignored | {*context.held, *context.held_by_others(), *then.planner_attached}
     return SupervisedArm(
         context.base,
         PathSupervision(then, excluded, context.supervision),

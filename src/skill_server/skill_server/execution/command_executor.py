@@ -28,7 +28,7 @@ from . import gripper_commands
 from .arm_mover import ArmMover
 from .base_drive import drive
 from .command_judge import CommandJudge, plain_judge
-from .execution_state import ExecutionState, target_fields
+from .execution_state import ExecutionState
 from .grasp_monitor import GraspMonitor
 from .measurement import check_targets, pause
 from .stage_log import StageLog
@@ -52,7 +52,7 @@ class CommandExecutor:
     ) -> None:
         self._params, self._context, self._log, self._state = params, context, log, state
         self._judge = judge or plain_judge(params)
-        state.target_fields = target_fields(params)
+        state.take_params(params)
         self._monitor = GraspMonitor(context, state)
         self._mover = ArmMover(params, context, self._monitor, self._judge)
 
@@ -111,7 +111,7 @@ class CommandExecutor:
             case DetachObject(name):
                 gripper_commands.detach(name, context)
             case AwaitObject() as function:
-                await_object(function, context, stage)
+                await_object(function, context, stage, lambda: check_targets(context, state))
             case ExpectJoint() as function:
                 expect_joint(function, context, stage)
             case DriveBase() as function:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
+from skill_server.following.expected_targets import TURNED_RAD, TargetChange
 
 from .execution_state import ExecutionState
 
@@ -16,11 +18,13 @@ NEWER_S = 0.5
 """Steady time in which a newer one must come."""
 LATE_S = 5.0
 """Steady time in which a snapshot of the present must come: messages are late on a busy machine."""
-MOVED_M = 0.01
-"""Distance by which a target may move after the commands were chosen."""
 ARRIVAL_S = 0.5
 """Time of the robot's world for measurements to catch up with a finished motion."""
 POLL_S = 0.02
+
+
+class TargetMoved(StepFailed):
+    """A target is not where the commands were chosen for; the arm is at rest, or stays where it is."""
 
 
 def fresh_world(context: Context) -> World:
@@ -95,31 +99,45 @@ def pause(context: Context, seconds: float) -> None:
 
 
 def check_targets(context: Context, state: ExecutionState) -> None:
-    """Refuse to go on when a target moved by more than ``MOVED_M`` since the commands were chosen.
+    """Refuse to go on when a target is not where the commands were chosen for.
 
     Args:
         context: Ports of the run.
-        state: Names the targets, and where they were.
+        state: Names the targets, and where they are expected.
 
     Raises:
-        StepFailed: OBJECT_MOVED with both errors, or STALE_WORLD.
+        TargetMoved: OBJECT_MOVED with both errors.
+        StepFailed: STALE_WORLD.
         Stopped: The token was set.
     """
     world = fresh_world(context)
-    for name in state.targets:
-        if name not in world.states or name not in state.before.states:
-            text = f"{name!r} is gone from the world; send the goal again"
-            raise StepFailed(Outcome(Code.OBJECT_MOVED, text, field_name=state.target_fields.get(name, "")))
-        then, now = state.before.states[name].world_T_object, world.states[name].world_T_object
-        gap_m, turn_rad = then.distance_to(now)
-        if gap_m > MOVED_M:
-            text = f"{name!r} moved by {gap_m * 1e3:.0f} mm since the motion was chosen; send the goal again"
-            raise StepFailed(
-                Outcome(
-                    Code.OBJECT_MOVED,
-                    text,
-                    field_name=state.target_fields.get(name, ""),
-                    position_error_m=gap_m,
-                    angle_error_rad=turn_rad,
-                )
-            )
+    turn_rad = math.inf if state.following is None else TURNED_RAD
+    change = state.expected.change(state.targets, world, state.tolerance_m, turn_rad)
+    if change is not None:
+        raise moved(change, state)
+
+
+def moved(change: TargetChange, state: ExecutionState) -> TargetMoved:
+    """Return the failure by a target that moved.
+
+    Args:
+        change: The target.
+        state: Names the goal field of each target.
+    """
+    field_name = state.target_fields.get(change.name, "")
+    if change.is_gone:
+        text = f"{change.name!r} is gone from the world; send the goal again"
+        return TargetMoved(Outcome(Code.OBJECT_MOVED, text, field_name=field_name))
+    how = f"moved by {change.gap_m * 1e3:.0f} mm"
+    if change.gap_m <= state.tolerance_m:
+        how = f"turned by {math.degrees(change.turn_rad):.0f} deg"
+    text = f"{change.name!r} {how} since the motion was chosen; send the goal again"
+    return TargetMoved(
+        Outcome(
+            Code.OBJECT_MOVED,
+            text,
+            field_name=field_name,
+            position_error_m=change.gap_m,
+            angle_error_rad=change.turn_rad,
+        )
+    )

@@ -11,6 +11,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from skill_server.following.expected_targets import TargetWatch
 from skill_server.params.retry_policy import UNREACHED
 from skill_server.state import gripper_state
 from skill_server.supervision.path_supervision import PathSupervision
@@ -20,8 +21,9 @@ from skill_server.supervision.supervised_arm import (
     planner_judge,
 )
 
+from .execution_state import ExecutionState
 from .grasp_monitor import GraspMonitor
-from .measurement import fresh_world
+from .measurement import check_targets, fresh_world, moved
 
 FALSE_ALARMS = 3
 """Motions in a row that may stop for a held object which is there after all."""
@@ -48,7 +50,9 @@ class MotionSender:
     def __init__(self, context: Context, monitor: GraspMonitor) -> None:
         self._context, self._monitor = context, monitor
 
-    def send_planned(self, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str) -> None:
+    def send_planned(
+        self, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str, state: ExecutionState
+    ) -> None:
         """Send what ``plan`` makes.
 
         Plans again where the held object was missed but is there, where another arm was faster, and where the world
@@ -58,8 +62,10 @@ class MotionSender:
             plan: Makes a motion from the configuration (n,) [rad] that the arm is measured in.
             scene: How the planner is to read the world when it validates the motion.
             stage: Stage of the command, for failures.
+            state: Names the targets, which the motion does not outlive.
 
         Raises:
+            TargetMoved: A target moved; the arm is at rest.
             StepFailed: With the planner's, the controller's or the supervision's cause.
             Stopped: The token was set.
         """
@@ -69,9 +75,11 @@ class MotionSender:
             try:
                 then = fresh_world(context)
                 trajectory = plan(gripper_state.arm_q(then, context.arm_spec))
-                if self._send(trajectory, scene, stage, then):
+                if self._send(trajectory, scene, stage, then, state):
                     return
             except MotionInterrupted as stop:  # noqa: PERF203 - a loop over motions of seconds
+                # What blocks the way may be the target itself, which the commands must be chosen again for.
+                check_targets(context, state)
                 stops.append(stop)
                 if len(stops) > context.supervision.replans:
                     raise
@@ -85,7 +93,9 @@ class MotionSender:
         text = f"what is held was missed {FALSE_ALARMS} times, and was there each time the arm had stopped"
         raise StepFailed(Outcome(Code.STALE_WORLD, f"{text}; check contacts and poses", stage))
 
-    def _send(self, trajectory: Trajectory, scene: SceneQuery, stage: str, then: World) -> bool:
+    def _send(
+        self, trajectory: Trajectory, scene: SceneQuery, stage: str, then: World, state: ExecutionState
+    ) -> bool:
         """Let the planner judge the trajectory again, then follow it.
 
         Args:
@@ -93,6 +103,7 @@ class MotionSender:
             scene: How the planner is to read the world.
             stage: Stage of the command, for failures.
             then: A snapshot of before; what changes after it makes the planner judge the rest of the motion again.
+            state: Names the targets, and says whether they are watched during the motion.
 
         Returns:
             False when the arm stopped on the way because the held object was missed, and holds it after all.
@@ -111,9 +122,19 @@ class MotionSender:
         if context.supervision.is_on:
             judge = planner_judge(context.planner, context.arm_spec.name, trajectory, scene, then)
             arm = SupervisedArm(arm, supervision, judge, context.world, self._measured, context.clock)
-        outcome = arm.follow(trajectory, should_stop=lambda: token.is_set() or self._monitor.dropped())
+        targets = state.targets if state.following is not None else ()
+        watch = TargetWatch(state.expected, targets, state.tolerance_m)
+
+        def must_stop() -> bool:
+            if watch.fault is None and watch.has_moved(context.world.snapshot()):
+                state.on_moved()
+            return watch.fault is not None or token.is_set() or self._monitor.dropped()
+
+        outcome = arm.follow(trajectory, should_stop=must_stop)
         token.check()
         self._monitor.check(stage)
+        if watch.fault is not None and outcome.code is Code.CANCELED:
+            raise moved(watch.fault, state)
         if outcome.code is Code.CANCELED:
             return False
         if supervision.fault is not None and not outcome.ok:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from handiwork_core.contracts.composite import CompositeSkill
 from handiwork_core.contracts.skill import (
     Context,
     Skill,
@@ -19,6 +20,7 @@ from skill_server.state import gripper_state
 
 from .attempt_loop import AttemptLoop
 from .stage_log import StageLog, StageReport
+from .step_loop import StepLoop
 
 P = TypeVar("P", bound=RunParams)
 
@@ -53,7 +55,9 @@ def run_skill(
         How the run ended, with its stages.
     """
     log = StageLog(context)
-    run = AttemptLoop(skill, params, context, log, policy)
+    run: AttemptLoop | StepLoop = AttemptLoop(skill, params, context, log, policy)
+    if isinstance(skill, CompositeSkill):
+        run = StepLoop(skill, params, context, log)
     started_s = 0.0
     try:
         started_s = context.clock.now_s()

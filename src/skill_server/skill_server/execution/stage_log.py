@@ -28,7 +28,21 @@ class StageLog:
         self._since_s = 0.0
         self._planning_s = 0.0
         self._fraction = 0.0
+        self._step = ""
+        self._begin, self._share = 0.0, 1.0
         self.stage = ""
+
+    def begin_step(self, label: str, done: int, count: int) -> None:
+        """Begin a step of a composite skill; the stages from now on belong to it.
+
+        Args:
+            label: Name of the step, which the names of its stages begin with; empty: they have their own names.
+            done: Number of the steps before it.
+            count: Number of all steps, as far as it is known.
+        """
+        self.close(Code.OK)
+        self._step, self._names = label, ("select",)
+        self._begin, self._share = done / count, 1.0 / count
 
     def expect(self, names: tuple[str, ...]) -> None:
         """Take the stages that come after the choice.
@@ -38,12 +52,18 @@ class StageLog:
         """
         self._names = ("select", *names)
 
+    @property
+    def plain_stage(self) -> str:
+        """The name of the open stage, without that of the step."""
+        return self.stage.removeprefix(f"{self._step}: ")
+
     def enter(self, stage: str) -> None:
         """Close the open stage as good and open this one, unless it is open already.
 
         Args:
             stage: Its name.
         """
+        stage = f"{self._step}: {stage}" if self._step else stage
         if stage == self.stage:
             return
         self.close(Code.OK)
@@ -56,14 +76,15 @@ class StageLog:
         self._report(self._context.planning_time_s - self._planning_s)
 
     def finished(self) -> None:
-        """Report that all stages lie behind."""
-        self._fraction = 1.0
+        """Report that all stages, or those of the step, lie behind."""
+        self._fraction = max(self._fraction, min(1.0, self._begin + self._share))
         self.planned()
 
     def _report(self, planning_s: float) -> None:
-        index, count = self._names.index(self.stage) if self.stage in self._names else 0, len(self._names)
+        stage = self.plain_stage
+        index, count = self._names.index(stage) if stage in self._names else 0, len(self._names)
         # A second choice begins again at the first stage; what was reported stands.
-        self._fraction = max(self._fraction, index / count)
+        self._fraction = max(self._fraction, self._begin + self._share * index / count)
         self._context.report(Progress(self.stage, index, count, planning_s, self._fraction))
 
     def close(self, code: Code) -> None:

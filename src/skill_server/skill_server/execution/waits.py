@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from handiwork_core.contracts.commands import AwaitObject, ExpectJoint
@@ -52,13 +54,14 @@ def expect_joint(function: ExpectJoint, context: Context, stage: str) -> None:
         pause(context, JOINT_POLL_S)
 
 
-def await_object(function: AwaitObject, context: Context, stage: str) -> None:
+def await_object(function: AwaitObject, context: Context, stage: str, check: Callable[[], None]) -> None:
     """Return when the object comes.
 
     Args:
         function: Names the object, the point that it comes to, and how early to return.
         context: Ports of the run.
         stage: Stage of the command, for the failure.
+        check: Raises where the object is not on its way as expected.
 
     Raises:
         StepFailed: OBJECT_MOVED when it is past, gone, or does not come in time.
@@ -70,6 +73,7 @@ def await_object(function: AwaitObject, context: Context, stage: str) -> None:
         world = fresh_world(context)
         if function.object not in world.states:
             raise StepFailed(Outcome(Code.OBJECT_MOVED, f"{function.object!r} is gone from the world", stage))
+        check()
         left_s = remaining_s(world, function.object, function.world_p, context.clock.now_s())
         if first and left_s < 0.8 * function.lead_s:
             text = f"{function.object!r} came before the hand: {left_s:.2f} s were left of {function.lead_s:.2f} s"

@@ -99,6 +99,7 @@ def _words(params: PickParams) -> tuple[Outcome, ...]:
         checks.filters("orientation_filters", params.orientation_filters),
         state,
         *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+        *simbox_checks.following(params.follow_tolerance, params.follow_speed),
     )
 
 

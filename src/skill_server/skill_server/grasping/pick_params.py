@@ -43,6 +43,13 @@ class PickParams(SkillParams):
     process_valid: bool = True
     recovery: str = "next_candidate"
     max_attempts: int = 3
+    follow_tolerance: float = 0.01
+    follow_speed: float = 0.1
+
+    @property
+    def is_followed(self) -> bool:
+        """False where the goal gives poses of the world, which do not move with the target."""
+        return not self.grasp_poses
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.contracts.commands import Command, DriveBase
-from handiwork_core.contracts.planning import Verdict
+from handiwork_core.contracts.planning import Attachment, Verdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose
@@ -21,7 +21,7 @@ from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
-from .base_sweep import first_touch
+from .base_sweep import first_touch, geometry_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,8 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
     ignored = ignored_objects(params.ignore_substring, world)
     verdict = swept(context, world, root_pose(context, world), path, ignored)
     if verdict.code is not Code.OK:
-        text = f"{verdict.message}; clear it, or go around"
+        hint = "; clear it, or go around" if verdict.blocking is not None else ""
+        text = f"{verdict.message}{hint}"
         raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
     return (Command("drive", DriveBase(goal, ignored)),)
 
@@ -163,16 +164,22 @@ def swept(context: Context, world: World, root: Pose, path: Array, ignored: froz
     """Check whether the robot keeps clear of all obstacles while its base moves along a path.
 
     Args:
-        context: Context of the run, with the held objects.
+        context: Context of the run, with the objects that the arms hold; those that the planner's service has attached
+            move with the robot, too.
         world: Snapshot of the world.
         root: world_T_root.
         path: Positions of the base, (n, 3), m and rad.
         ignored: Objects that are no obstacles.
 
     Returns:
-        OK, or TRAJECTORY_REFUSED with the first pair of bodies.
+        OK, or TRAJECTORY_REFUSED with the first pair of bodies, or for an attached object without geometry.
     """
-    touch = first_touch(context.robot, world, root, path, ignored, context.held)
+    attached = {name: Attachment(name, *there) for name, there in world.planner_attached.items()}
+    moved = {**attached, **context.held_by_others(), **context.held}
+    if missing := sorted(name for name in attached if geometry_of(world, name) is None):
+        text = f"{missing[0]!r} is attached at the planner and has no known shape; detach it, or publish its shape"
+        return Verdict(Code.TRAJECTORY_REFUSED, text)
+    touch = first_touch(context.robot, world, root, path, ignored, moved)
     if touch is None:
         return Verdict(Code.OK)
     text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way"

@@ -60,7 +60,8 @@ def first_touch(
         world_T_root: Pose of the root link.
         path: Positions of the base, (n, 3), m and rad.
         ignored: Objects that are no obstacles; the planner's own obstacles always count.
-        held: Held objects.
+        held: Held and attached objects; each has geometry in the world or among the planner's own obstacles, or it is
+            left out.
 
     Returns:
         The pair and the travelled part; None when the whole path is clear.
@@ -72,7 +73,7 @@ def first_touch(
         world_T_root @ link_poses(robot, dict(zip(names, row.tolist(), strict=True)))[robot.base.link]
         for row in path
     ]
-    obstacles = _obstacles(world, ignored | frozenset(held))
+    obstacles = _obstacles(world, ignored | frozenset(held), frozenset(held) - world.objects.keys())
     found: Touch | None = None
     for ball in balls:
         centers = np.array([base.apply(ball.centers) for base in bases])
@@ -87,11 +88,24 @@ def first_touch(
     return found
 
 
-def _obstacles(world: World, excluded: frozenset[str]) -> list[tuple[str, WorldObject, Pose]]:
+def _obstacles(
+    world: World, excluded: frozenset[str], attached: frozenset[str]
+) -> list[tuple[str, WorldObject, Pose]]:
     """Return names, shapes and world_T_object of the objects that count, and of the planner's own obstacles."""
     names = [name for name in world.objects if name in world.states and name not in excluded]
     received = [(name, world.objects[name], world.states[name].world_T_object) for name in names]
-    return received + [(name, item, Pose.identity()) for name, item in world.planner_objects.items()]
+    own = {name: item for name, item in world.planner_objects.items() if name not in attached}
+    return received + [(name, item, Pose.identity()) for name, item in own.items()]
+
+
+def geometry_of(world: World, name: str) -> WorldObject | None:
+    """Return the geometry of an object of the world, or else of the planner's own obstacles; None if it has none.
+
+    Args:
+        world: Snapshot of the world.
+        name: Name of the object.
+    """
+    return world.objects.get(name) or world.planner_objects.get(name)
 
 
 def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_Ball]:
@@ -105,8 +119,9 @@ def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_
         if len(s.radii)
     ]
     for name, grip in held.items():
-        if name in world.objects:
-            shapes = world.objects[name].shapes
+        item = geometry_of(world, name)
+        if item is not None:
+            shapes = item.shapes
             corners = np.concatenate([s.object_T_shape.apply(shape_box(s).corners()) for s in shapes])
             middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
             radius = np.linalg.norm(corners - middle, axis=1).max()

@@ -10,6 +10,10 @@ from handiwork_core.contracts.ports import WorldSource
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
+from handiwork_core.robot.robot import GripperSpec
+
+CROSSWISE = 0.35
+"""The largest cosine between the closing axis and the motion, so that no finger is in the object's way."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,18 @@ class PredictedWorld:
     def world_T_base(self) -> Pose:
         """See ``WorldSource``."""
         return self.source.world_T_base()
+
+
+def closes_across(world_T_ee: Pose, gripper: GripperSpec, velocity: Array) -> bool:
+    """Return True when the fingers close across a motion, so that none is in the way of an object that moves.
+
+    Args:
+        world_T_ee: The grasp.
+        gripper: Names the closing axis.
+        velocity: Velocity of the object in the world, (3,), m/s.
+    """
+    closing = world_T_ee.rotation.matrix()[:, gripper.closing_axis]
+    return bool(abs(float(closing @ velocity)) < CROSSWISE * float(np.linalg.norm(velocity)))
 
 
 def remaining_s(world: World, name: str, point: Array, now_s: float) -> float:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from handiwork_core.model.outcome import Code, Outcome
+from skill_server.params.following import MOST_FOLLOWED, following_of
 
 
 class Recovery(Enum):
@@ -44,6 +45,7 @@ LOST = (Code.NOTHING_GRASPED, Code.OBJECT_DROPPED, Code.OBJECT_MOVED, Code.NOT_I
 class Change(Enum):
     """What is different in the next attempt. The commands are always chosen again, in the world as it is then."""
 
+    FOLLOW = "the arm has braked, and leads to where the target is now"
     YIELD = "the arm is at home, and the other arm has passed"
     NEXT_CANDIDATE = "the candidate that could not be reached is left out"
     STEP_BACK = "the arm has stepped back, with the object in the hand"
@@ -125,12 +127,26 @@ class RetryPolicy:
         return next((rule for rule in self.rules if rule.fits(failure)), None)
 
     @property
+    def follows(self) -> bool:
+        """True when targets that move are followed."""
+        return any(rule.change is Change.FOLLOW for rule in self.rules)
+
+    @property
     def candidates(self) -> int:
         """The number of candidates to which a free motion is planned during one choice before it fails."""
         found = (rule.most for rule in self.rules if rule.change is Change.NEXT_CANDIDATE)
         return next(found, 1)
 
 
+FOLLOW = RetryRule(
+    Change.FOLLOW,
+    (Code.OBJECT_MOVED,),
+    MOST_FOLLOWED,
+    counts_attempts=False,
+    of_plans=False,
+    needs_untouched=True,
+)
+"""The rule of a goal whose targets are followed."""
 ONE_ATTEMPT = RetryPolicy(())
 """The policy of a run that is done as it was planned, or not at all."""
 
@@ -167,6 +183,9 @@ def retry_policy_of(params: object) -> RetryPolicy:
     Args:
         params: Parameters of a skill, which may be ``Recovering``.
     """
+    found = retry_policy(Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS)
     if isinstance(params, Recovering):
-        return retry_policy(Recovery(params.recovery), params.max_attempts)
-    return retry_policy(Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS)
+        found = retry_policy(Recovery(params.recovery), params.max_attempts)
+    if following_of(params) is None:
+        return found
+    return RetryPolicy((FOLLOW, *found.rules))

@@ -12,6 +12,7 @@ from .retry_policy import Recovery
 from .simbox_time import MOST_STEPS
 
 MOST_ATTEMPTS = 20
+SHORTEST_AXIS = 1e-6
 
 
 def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
@@ -81,6 +82,22 @@ def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, .
     )
 
 
+def following(tolerance_m: float, speed_mps: float) -> tuple[Outcome, ...]:
+    """Check how a target that moves is followed.
+
+    Args:
+        tolerance_m: Field ``follow_tolerance``, m.
+        speed_mps: Field ``follow_speed``, m/s.
+
+    Returns:
+        The outcome of each check.
+    """
+    return (
+        checks.number("follow_tolerance", tolerance_m, 0.002, 1.0, "m"),
+        checks.number("follow_speed", speed_mps, 0.0, 1.0, "m/s"),
+    )
+
+
 def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
     """Check that every component is within plus and minus ``most``.
 
@@ -95,6 +112,24 @@ def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> 
     """
     each = (checks.number(f"{field_name}[{i}]", v, -most, most, unit) for i, v in enumerate(values))
     return checks.all_faults(each)
+
+
+def axis(field_name: str, values: Sequence[float], most: float) -> Outcome:
+    """Check an axis; all zero is allowed and means that there is none.
+
+    Args:
+        field_name: Field of the goal.
+        values: Components.
+        most: Largest absolute value of a component.
+
+    Returns:
+        OK, or the faults; one for an axis that is too short to have a direction.
+    """
+    found = vector(field_name, values, most, "")
+    if not found.ok or not any(values) or max(map(abs, values)) >= SHORTEST_AXIS:
+        return found
+    text = f"{field_name} is shorter than {SHORTEST_AXIS:g} and has no direction; give a longer axis, or zeros for none"
+    return checks.fault(Code.BAD_NUMBER, field_name, text)
 
 
 def not_zero(field_name: str, values: Sequence[float], why: str) -> Outcome:

@@ -48,6 +48,7 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             _part(params, world) if known.ok else OK,
             checks.filters("orientation_filters", params.orientation_filters, container=True),
             *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+            *simbox_checks.following(params.follow_tolerance, params.follow_speed),
         )
     )
 
@@ -108,9 +109,7 @@ def _ways(params: PlaceParams) -> tuple[Outcome, ...]:
         "place_offset": params.place_offset,
     }
     found = [checks.number(key, value, -FARTHEST_M, FARTHEST_M, "m") for key, value in offsets.items()]
-    found.append(
-        simbox_checks.vector("offset_place_obj_axis", params.offset_place_obj_axis, LONGEST_AXIS, "")
-    )
+    found.append(simbox_checks.axis("offset_place_obj_axis", params.offset_place_obj_axis, LONGEST_AXIS))
     if params.is_horizontal:
         why = "placing horizontally moves along it"
         found.append(simbox_checks.not_zero("align_place_obj_axis", params.align_place_obj_axis, why))
@@ -127,7 +126,7 @@ def _success_constants(params: PlaceParams) -> tuple[Outcome, ...]:
         checks.number("threshold", params.threshold, -1.0, 10.0, "m"),
         checks.number("cup_rise", params.cup_rise, -1.0, 10.0, "m"),
         checks.number("below_tolerance", params.below_tolerance, 0.0, 10.0, "m"),
-        simbox_checks.vector("right_axis", params.right_axis, LONGEST_AXIS, ""),
+        simbox_checks.axis("right_axis", params.right_axis, LONGEST_AXIS),
     ]
     if params.success_mode in ("left", "right"):
         why = f"success_mode {params.success_mode!r} is measured along it"
@@ -142,7 +141,7 @@ def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
         "align_plane_x_axis": params.align_plane_x_axis,
         "align_plane_y_axis": params.align_plane_y_axis,
     }
-    found = [simbox_checks.vector(key, axis, LONGEST_AXIS, "") for key, axis in axes.items()]
+    found = [simbox_checks.axis(key, axis, LONGEST_AXIS) for key, axis in axes.items()]
     tol = params.align_obj_tol_deg
     found.append(checks.number("align_obj_tol_deg", tol, 0.0, 180.0, "deg"))
     given = {key: any(axis) for key, axis in axes.items()} | {"align_obj_tol_deg": tol != 0.0}

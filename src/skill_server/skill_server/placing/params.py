@@ -59,11 +59,26 @@ class PlaceParams(SkillParams):
     process_valid: bool = True
     recovery: str = "next_candidate"
     max_attempts: int = 3
+    follow_tolerance: float = 0.01
+    follow_speed: float = 0.05
+
+    @property
+    def is_followed(self) -> bool:
+        """False where the goal gives poses of the world, which do not move with the target."""
+        return not self.place_poses
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Objects whose motion makes the chosen commands wrong."""
         return (self.container,)
+
+    def ee_poses(self, ee_T_object: Pose) -> tuple[Pose, ...]:
+        """Return the EE poses of the goal for the release; empty: releases are sampled.
+
+        Args:
+            ee_T_object: Pose of the held object in the EE frame.
+        """
+        return self.place_poses
 
     @property
     def is_horizontal(self) -> bool:

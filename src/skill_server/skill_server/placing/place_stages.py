@@ -78,10 +78,10 @@ def _place_poses(
     params: PlaceParams, context: Context, world: World, attachment: Attachment, n: int
 ) -> tuple[list[tuple[Pose, Pose]], int]:
     """Return pairs of EE poses in the world, before the release and at it; and how many had no support."""
-    if params.place_poses:
-        rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
-        return [(rise @ pose, pose) for pose in params.place_poses], 0
     world_T_base, ee_T_object = context.world.world_T_base(), attachment.link_T_object
+    if given := params.ee_poses(ee_T_object):
+        rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
+        return [(rise @ pose, pose) for pose in given], 0
     world_T_ee = ee_pose(world, context.robot, context.arm_spec, world_T_base)
     setting = setting_of(params, world, Held(world_T_ee @ ee_T_object, ee_T_object), world_T_base)
     made, unsupported = releases(params, setting, context.rng, n), 0

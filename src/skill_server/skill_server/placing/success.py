@@ -92,7 +92,11 @@ def _released(name: str, after: World, context: Context) -> Outcome:
 
 
 def _at_rest(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
-    speed = float(np.linalg.norm(after.states[name].world_v_object))
+    # A container that moves, as on a belt, carries what is at rest in it.
+    carried = after.states[params.container].world_v_object
+    speed = float(np.linalg.norm(after.states[name].world_v_object - carried))
     if speed > PLACED_REST_MPS:
-        return Outcome(Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s")
+        return Outcome(
+            Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s against {params.container!r}"
+        )
     return process_valid(context, after, name, Code.NOT_IN_PLACE) if params.process_valid else OK

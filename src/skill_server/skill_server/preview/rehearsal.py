@@ -18,6 +18,7 @@ from handiwork_core.contracts.commands import (
     Function,
     OpenGripper,
 )
+from handiwork_core.contracts.composite import CompositeSkill
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -124,6 +125,7 @@ class Rehearsal(Skill[P]):
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``; BUSY where a goal took the arm while the preview waited."""
         self.at_rest = self._around.at_rest()
+        self._cell.stand_still()  # a target that moves is not awaited, but planned to where it is measured
         return self._skill.is_feasible(params, robot, arm, world) if self.at_rest.ok else self.at_rest
 
     def commands(self, params: P, context: Context) -> Sequence[Command]:
@@ -133,6 +135,12 @@ class Rehearsal(Skill[P]):
             StepFailed: UNSUPPORTED with the skill and its stage, when what comes behind cannot be foreseen; BUSY when
                 a goal has the arm, so that it would not begin where it is measured.
         """
+        if isinstance(self._skill, CompositeSkill):
+            text = (
+                f"{self._skill.name} cannot be previewed: it chooses each step in the world as the step before "
+                "leaves it; execute it, or preview its skills one by one"
+            )
+            raise StepFailed(Outcome(Code.UNSUPPORTED, text, CHOICE, "plan_only"))
         self._cell.begin()
         self.at_rest = self._around.at_rest()  # after the measurement, which a goal may have overtaken
         if not self.at_rest.ok:

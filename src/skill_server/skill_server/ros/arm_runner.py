@@ -158,11 +158,17 @@ class ArmRunner:
             rng=np.random.default_rng(seed & (2**64 - 1)),
             seed=seed,
             held=FencedHeld(self.held, token),
+            held_by_others=self._held_by_others,
             report=report,
             base=None if self.base is None else FencedArm(self.base, token),
             supervision=self.supervision,
             frames=self.frames,
         )
+
+    def _held_by_others(self) -> dict[str, Attachment]:
+        way = self.right_of_way
+        names = [] if way is None else [name for name in self.robot.arms if name != self.arm_spec.name]
+        return {} if way is None else {k: v for name in names for k, v in way.held_by(name).items()}
 
     def result(self, outcome: Outcome, ended: ExecutionResult | None) -> SkillResult:
         """Return the whole result message, with the robot's present state as far as it is known.

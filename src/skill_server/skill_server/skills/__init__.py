@@ -24,6 +24,7 @@ from .pick_place.dynamicpick import DynamicPick
 from .pick_place.fail_pick import FailPick
 from .pick_place.flip import Flip
 from .pick_place.manualpick import ManualPick
+from .pick_place.move_object import MoveObject
 from .pick_place.pick import Pick
 from .pick_place.place import Place
 from .pick_place.pour import Pour
@@ -49,6 +50,7 @@ BUILTIN = (
     MobileRotate,
     MobileTranslate,
     Move,
+    MoveObject,
     Open,
     Pour,
     Rotate,

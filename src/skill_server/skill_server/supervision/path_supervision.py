@@ -158,11 +158,16 @@ class WorldChanges:
 
 
 def _same_planners_scene(a: World, b: World) -> bool:
-    """Compare the versions of the planner's own scene and the names of its obstacles.
+    """Compare the versions of the planner's own scene, the names of its obstacles, and its attachments.
 
-    A planner that was started again counts from the beginning, so the version alone is not enough.
+    A planner that was started again counts from the beginning, so the version alone is not enough. Attachments come
+    by a message of their own, so they may arrive after the version.
     """
-    return a.planner_version == b.planner_version and a.planner_objects.keys() == b.planner_objects.keys()
+    return (
+        a.planner_version == b.planner_version
+        and a.planner_objects.keys() == b.planner_objects.keys()
+        and (a.planner_attached is b.planner_attached or a.planner_attached == b.planner_attached == {})
+    )
 
 
 def _has_own_scene(world: World) -> bool:

@@ -78,6 +78,40 @@ def test_a_stop_outlasts_a_goal_that_never_arrived(bench: Bench, monkeypatch: py
     assert bench.arm.follow(path(), should_stop=never).ok
 
 
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_motion_whose_answer_is_lost_is_made_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, endless: bool
+) -> None:
+    """The controller has the goal; a second one would begin in the middle of the path."""
+    send, sent = bench.arm._client.send_goal_async, list[object]()
+
+    def lose_the_first_answer(goal: object, goal_uuid: object) -> object:
+        sent.append(goal_uuid)
+        answer = send(goal, goal_uuid=goal_uuid)
+        return answer if len(sent) > 1 else _Unanswered()
+
+    monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_first_answer)
+    bench.robot.endless = endless
+    moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
+    wait_for(lambda: bench.robot.moved > 1 or not moving.is_alive())
+    bench.robot.endless = False
+    moving.join(LIMIT_S)
+    assert (len(sent), bench.robot.moved, bench.robot.moving) == (1, 1, 0)
+    assert moved[0].code is (Code.CONTROLLER_REFUSED if endless else Code.OK)
+    assert not endless or "was not answered within" in moved[0].message
+
+
+def test_a_motion_that_never_arrived_is_sent_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, lost = bench.arm._client.send_goal_async, [_Unanswered()]
+    monkeypatch.setattr(
+        bench.arm._client,
+        "send_goal_async",
+        lambda goal, goal_uuid: lost.pop() if lost else send(goal, goal_uuid=goal_uuid),
+    )
+    assert bench.arm.follow(path(), should_stop=never).ok
+    assert bench.robot.moved == 1
+
+
 class _Unanswered:
     """A request that was lost."""
 

@@ -100,7 +100,7 @@ def feedback(progress: Progress) -> Pick.Feedback:
 class Rig:
     """Server node and client node, each with its own executor and thread."""
 
-    def __init__(self, policy: Policy, *, sim_time: bool = False) -> None:
+    def __init__(self, policy: Policy, *, sim_time: bool = False, result_timeout_s: int = 60) -> None:
         self.policy = policy
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
@@ -123,6 +123,7 @@ class Rig:
                 self.admission,
                 node=host,
                 policy=policy,
+                result_timeout_s=result_timeout_s,
             )
             for name in ("pick", "place")
         ]
@@ -242,6 +243,18 @@ def test_a_goal_runs_with_rising_feedback(rig):
     assert rig.run("run 5") == DONE
     stages = [index for _, index in rig.feedback]
     assert stages == sorted(stages) and set(stages) == set(range(5))
+
+
+def test_a_goal_that_comes_again_after_its_result_is_forgotten_does_not_run_again():
+    with lend(Rig(Policy.REJECT, result_timeout_s=0)) as rig:
+        handle, client = rig.send("run 1"), rig.clients["pick"]
+        until(lambda: not rig.servers[0].server._goal_handles and not client._goal_handles)
+        again = rig.wait(
+            rig.on_client(lambda: client.send_goal_async(Pick.Goal(object="run 1"), goal_uuid=handle.goal_id))
+        )
+        rig.wait(rig.on_client(again.get_result_async))
+        until(lambda: not rig.servers[0].server._goal_handles)
+        assert (again.accepted, rig.toy.started) == (True, 1)
 
 
 def test_feedback_repeats_in_a_long_stage(rig):

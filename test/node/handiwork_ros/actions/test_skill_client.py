@@ -18,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.config.dataclass_loader import mapping_from_yaml
 from handiwork_core.model.outcome import Code
+from handiwork_ros.clients import goal_handle
 from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.liveness.bond_topic import StatusWriter
@@ -112,6 +113,81 @@ def until(true, limit_s: float = 60.0) -> None:
     while not true():
         assert time.monotonic() < end, "nothing happened"
         threading.Event().wait(0.005)
+
+
+def test_a_goal_whose_answer_is_lost_runs_once_and_its_result_arrives(server, client, monkeypatch):
+    action, ids = client._actions[Pick.Goal], []
+    send = action.send_goal_async
+
+    def send_and_lose_the_first_answer(*args, **options):
+        ids.append(bytes(options["goal_uuid"].uuid))
+        answer = send(*args, **options)
+        return answer if len(ids) > 1 else rclpy.task.Future()
+
+    def refuse(handle) -> Pick.Result:
+        handle.abort()
+        result = Pick.Result()
+        result.result.outcome.code = int(Code.NOTHING_GRASPED)
+        return result
+
+    server.end_as = refuse
+    monkeypatch.setattr(action, "send_goal_async", send_and_lose_the_first_answer)
+    run, reports = client.send(Pick.Goal(object="cube")), []
+    waiting = threading.Thread(target=lambda: reports.append(run.result(60.0)))
+    waiting.start()
+    until(lambda: len(ids) == 2 and run._call.answered.is_set())
+    assert ids[0] == ids[1], "a second goal would be refused as BUSY, or run after the first"
+    server._executor.create_task(server._ended.set_result, None)
+    waiting.join()
+    assert (server.running, server.cancels) == (1, 0)
+    assert reports[0].outcome.code is Code.NOTHING_GRASPED
+
+
+def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the_cancel(
+    server, client, monkeypatch
+):
+    monkeypatch.setattr(goal_handle, "ANSWERS", 2)
+    monkeypatch.setattr(client._actions[Pick.Goal], "send_goal_async", lambda *_, **__: rclpy.task.Future())
+    run = client.send(Pick.Goal(object="cube"))
+    monkeypatch.setattr(run, "_motion", lambda: _after_the_answer(run))
+    outcome = run.result(60.0).outcome
+    assert (outcome.code, server.running) == (Code.UNRESPONSIVE, 0)
+    assert "did not answer a goal that was sent 2 times" in outcome.message
+
+
+def test_a_server_without_the_action_is_named_before_all_repetitions(server, client, monkeypatch):
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    outcome = client.send(skill_goal("home", {})).result(60.0).outcome
+    assert outcome.code is Code.UNRESPONSIVE
+    assert "its actions are not found; wait until it is active" in outcome.message
+
+
+@pytest.mark.parametrize("ends_by", ["cancel", "timeout"])
+def test_a_goal_that_nobody_wants_any_more_is_not_sent_again(server, client, monkeypatch, ends_by):
+    action, sent = client._actions[Pick.Goal], []
+    send = action.send_goal_async
+
+    def send_and_lose_the_first(*args, **options):
+        sent.append(bytes(options["goal_uuid"].uuid))
+        return send(*args, **options) if len(sent) > 1 else rclpy.task.Future()
+
+    monkeypatch.setattr(goal_handle, "ANSWER_S", 0.5)
+    monkeypatch.setattr(action, "send_goal_async", send_and_lose_the_first)
+    run = client.send(Pick.Goal(object="cube"))
+    if ends_by == "cancel":
+        run.cancel()
+    outcome = run.result(60.0 if ends_by == "cancel" else 0.1).outcome
+    assert outcome.code is (Code.CANCELED if ends_by == "cancel" else Code.TIMED_OUT), outcome
+    assert "skill_server does not have the goal" in outcome.message
+    assert (len(sent), server.running) == (1, 0), "the arm would move after the cancel"
+
+
+def _after_the_answer(run) -> str:
+    """Wait until the server has said that it does not know the goal."""
+    while not run.done:
+        run._call.cancel()
+        threading.Event().wait(0.1)
+    return ""
 
 
 def test_cancel_ends_the_goal_with_feedback_before(server, client):

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_cli.chaos.ros.campaign import burners, resident_bytes
+from handiwork_cli.chaos.machine import burners, resident_bytes
 from handiwork_cli.chaos.ros.goals import TrialScene, contradiction_of
 from handiwork_cli.chaos.trials import (
+    NETWORK,
     Fault,
     FaultKind,
     GoalKind,
     Trial,
+    draw_network_trial,
     draw_trial,
 )
 from handiwork_cli.chaos.verdict import (
@@ -42,7 +44,30 @@ def test_a_seed_gives_the_same_trials() -> None:
 def test_every_goal_and_every_fault_comes_up() -> None:
     trials = [draw_trial(0, index, is_holding=index % 2 == 0) for index in range(500)]
     assert {trial.goal for trial in trials} == set(GoalKind)
-    assert {fault.kind for trial in trials for fault in trial.faults} == set(FaultKind)
+    assert {fault.kind for trial in trials for fault in trial.faults} == set(FaultKind) - set(NETWORK)
+
+
+def test_a_run_with_a_faulty_network_has_each_of_its_conditions_in_turn() -> None:
+    trials = [draw_network_trial(3, index, is_holding=False) for index in range(12)]
+    assert trials == [draw_network_trial(3, index, is_holding=False) for index in range(12)]
+    texts = ["; ".join(fault.text for fault in trial.faults) for trial in trials]
+    assert texts[:4] == ["", "network_loss of 5%", "network_loss of 20%", "network_delay of 0.10 s +- 50%"]
+    assert [trial.may_be_lost for trial in trials[:6]] == [False] * 5 + [True]
+    assert [round(fault.lasts_s) for trial in trials for fault in trial.faults if fault.at_s] == [
+        3,
+        30,
+        3,
+        30,
+    ]
+
+
+def test_only_a_client_that_was_cut_off_for_long_may_give_up_a_goal_that_succeeds_later() -> None:
+    ends = [
+        replace(GOOD, trial=draw_network_trial(0, index, is_holding=False), code=Code.UNRESPONSIVE)
+        for index in range(6)
+    ]
+    assert [end.is_false_end for end in ends] == [True] * 5 + [False]
+    assert [replace(end, succeeded_later=True).is_false_end for end in ends] == [True] * 5 + [False]
 
 
 def test_a_held_object_is_placed_and_never_picked_again() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from handiwork_cli.launch_files.evaluation import declared_arguments, plan_processes
+from handiwork_cli.launch_files.evaluation import RUNNER, declared_arguments, plan_processes
 from handiwork_cli.launch_files.model import LaunchError, Substitution
 from handiwork_cli.launch_files.text import parse_template, split_words, typed
 from handiwork_cli.processes.ros_environment import with_ros_defaults
@@ -253,3 +254,23 @@ def test_commands_choose_the_profile_by_the_same_rule(
     made = with_ros_defaults(asked)
     assert Path(made["FASTRTPS_DEFAULT_PROFILES_FILE"]).name == profile
     assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == reach
+
+
+@pytest.mark.parametrize("path", sorted(BRINGUP.parent.glob("*.launch.xml")), ids=lambda path: path.name)
+def test_ros_launch_too_leaves_a_refused_node_of_every_launch_file_down(path: Path) -> None:
+    """Check what ``refusals.launch.py`` relies on; test/native runs it in ROS's own launch."""
+    root = ElementTree.parse(path).getroot()
+    again = [node for node in root.iter("node") if node.get("respawn") == "true"]
+    if again:
+        assert "$(dirname)/discovery.launch.xml" in [one.get("file") for one in root.iter("include")]
+    for node in again:
+        assert f"--enclave /handiwork/{node.get('name')}" in node.get("ros_args", "")
+        assert float(node.get("respawn_delay", "0")) > 0.0, "launch needs the time to handle the end"
+
+
+def test_only_ros_launch_includes_the_file_in_python() -> None:
+    files = [one for one in ElementTree.parse(BRINGUP.parent / "discovery.launch.xml").iter("include")]
+    (include,) = files
+    assert include.get("file") == "$(dirname)/refusals.launch.py"
+    assert include.get("unless") == f"$(var {RUNNER} false)"
+    assert (BRINGUP.parent / "refusals.launch.py").is_file()

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.launch_files.model import ProcessSpec
-from handiwork_cli.processes.process_runner import MOST_REFUSALS, ProcessRunner
+from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.processes.refusals import MOST_REFUSALS
 
 pytestmark = pytest.mark.processes
 

@@ -36,6 +36,12 @@ class Outer:
     who: bool | str | tuple[str, ...] = False
 
 
+@dataclass(frozen=True)
+class Words:
+    words: tuple[str, ...]
+    zeal: float
+
+
 GOOD = {"name": "a", "parts": [{"size": 1}], "corner": [0, 1.5]}
 
 
@@ -80,6 +86,17 @@ def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         parse(Outer, {"nmae": 1, "corner": 2}, "here")
     assert len(caught.value.faults) == 4
+
+
+def test_a_long_list_of_wrong_entries_leaves_room_for_the_faults_of_other_fields() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(Words, {"words": [1.0] * 200, "zeal": "much"}, "here")
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == [
+        *(f"words[{i}]" for i in range(10)),
+        "words",
+        "zeal",
+    ]
+    assert "words: 190 more entries are wrong" in str(caught.value)
 
 
 @pytest.mark.parametrize(("text", "words"), [("a: [1", "line"), ("- 1", "mapping"), (None, "cannot be read")])

@@ -132,3 +132,34 @@ def test_padding_may_hold_anything() -> None:
     data[begin + 6] ^= 0xFF
     second = decoder(bytes(data))
     assert all(a is b for a, b in zip(first, second, strict=True))
+
+
+def test_ages_and_covariances_are_those_of_the_ordinary_way() -> None:
+    rng, decoder = np.random.default_rng(5), StatesDecoder()
+    for turn in range(20):
+        message = random_states(rng, NAMES, 3.0 + turn)
+        message.states[1].age = 0.25 * (turn % 3)
+        if turn % 2:
+            message.states[2].pose_covariance = (1e-4 * np.eye(6)).ravel().tolist()
+        found, wanted = decoder(serialize_message(message)), object_states_from_msg(message)
+        assert found[NAMES[1]].stamp_s == 3.0 + turn - 0.25 * (turn % 3)
+        assert all(same_state(found[name], wanted[name]) for name in wanted)
+        covariances = [name for name in found if found[name].pose_covariance is not None]
+        assert covariances == ([NAMES[2]] if turn % 2 else [])
+
+
+def test_an_object_that_was_measured_later_in_the_same_place_has_not_moved() -> None:
+    message, decoder = random_states(np.random.default_rng(6), NAMES, 1.0), StatesDecoder()
+    first = decoder(serialize_message(message))[NAMES[0]]
+    message.states[0].age = 0.5
+    second = decoder(serialize_message(message))[NAMES[0]]
+    assert second.world_T_object is first.world_T_object
+    assert (first.stamp_s, second.stamp_s) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("age", [-0.1, float("nan")])
+def test_an_impossible_age_is_refused(age: float) -> None:
+    message = random_states(np.random.default_rng(7), NAMES, 1.0)
+    message.states[3].age = age
+    with pytest.raises(BadMessage, match=r"states\[3\]\.age"):
+        StatesDecoder()(serialize_message(message))

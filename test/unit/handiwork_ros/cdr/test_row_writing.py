@@ -35,9 +35,9 @@ def test_object_states(names: list[str]) -> None:
     for turn in range(2):
         turned, shift = Rotation.from_rpy(0.1, 0.2 * turn, 0.3), frozen((turn, 2.0, 3.0))
         states = {name: ObjectState(Pose(turned, shift), shift, 2.0 * shift, 0.0) for name in names}
-        rows = [[*shift, *np.roll(turned.wxyz, -1), *shift, *(2.0 * shift)] for _ in names]
+        rows = [[*shift, *np.roll(turned.wxyz, -1), *shift, *(2.0 * shift), 1.5 * turn] for _ in names]
         texts = tuple((name,) for name in names)
-        data = writer.write(1.5 * turn, texts, np.array(rows).reshape(-1, 13), version=2**40 + turn)
+        data = writer.write(1.5 * turn, texts, np.array(rows).reshape(-1, 14), version=2**40 + turn)
         message = object_states_to_msg(states, 2**40 + turn, 1.5 * turn)
         assert deserialize_message(data, ObjectStates) == message
 

@@ -14,7 +14,7 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
 )
 from handiwork_core.contracts.predicate import Evidence, Finding, Truth
-from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import (
@@ -138,6 +138,36 @@ def test_the_world_survives() -> None:
     np.testing.assert_allclose(touch.force_on_a_n, contact.force_on_a_n)
     joints = JointState(1.5, {"j": 0.3}, {"j": 0.1})
     assert to.joint_state_from_msg(to.joint_state_to_msg(joints)) == joints
+
+
+def test_the_time_and_the_covariance_of_a_measurement_survive() -> None:
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(6, 6))
+    state = ObjectState(POSE, np.zeros(3), np.zeros(3), 2.25, frozen(factor @ factor.T))
+    seen = to.object_states_from_msg(to.object_states_to_msg({"bin": state}, 3, 2.5))["bin"]
+    assert seen.stamp_s == 2.25
+    np.testing.assert_allclose(seen.pose_covariance, state.pose_covariance, rtol=1e-12)  # type: ignore[arg-type]
+    exact = to.object_states_to_msg({"bin": ObjectState(POSE, np.zeros(3), np.zeros(3), 2.5)}, 3, 2.5)
+    assert (exact.states[0].age, len(exact.states[0].pose_covariance)) == (0.0, 0)
+    exact.states[0].pose_covariance = [0.0] * 36
+    assert to.object_states_from_msg(exact)["bin"].pose_covariance is None
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "words"),
+    [
+        (0, float("nan"), "holds nan at 0; send finite"),
+        (7, -1.0, r"has variance -1 at \(1, 1\); send variances"),
+        (1, 5e-5, r"has 5e-05 at \(0, 1\) and 0 at \(1, 0\); send a symmetric"),
+    ],
+)
+def test_a_bad_covariance_names_the_object_and_what_to_send(at: int, value: float, words: str) -> None:
+    numbers = (1e-4 * np.eye(6)).ravel()
+    numbers[at] = value
+    message = to.object_states_to_msg({"cube": ObjectState(POSE, np.zeros(3), np.zeros(3), 1.0)}, 3, 1.0)
+    message.states[0].pose_covariance = numbers.tolist()
+    with pytest.raises(to.BadMessage, match=rf"states\[0\]\.pose_covariance of 'cube' {words}"):
+        to.object_states_from_msg(message)
 
 
 def test_bad_shapes_are_refused() -> None:

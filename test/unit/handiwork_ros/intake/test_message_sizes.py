@@ -7,7 +7,17 @@ import time
 import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped
-from handiwork_msgs.msg import Contact, Contacts, ObjectState, ObjectStates, Shape, WorldObject, WorldObjects
+from handiwork_msgs.msg import (
+    AttachedObject,
+    Contact,
+    Contacts,
+    ObjectState,
+    ObjectStates,
+    PlanningScene,
+    Shape,
+    WorldObject,
+    WorldObjects,
+)
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -56,7 +66,9 @@ def test_the_thing_its_count_and_the_limit_are_named() -> None:
     frames = TFMessage(transforms=[TransformStamped()] * (limits.FRAMES + 1))
     many = WorldObjects(objects=[WorldObject()] * (limits.OBJECTS + 1))
     deep = WorldObjects(objects=[WorldObject(shapes=[Shape()] * (limits.SHAPES_PER_OBJECT + 1))])
+    glued = PlanningScene(attached=[AttachedObject(object="a" * 300)] * 6000)
     for message, words in (
+        (glued, f"has {len(serialize_message(glued))} bytes; at most 2000000 are read"),
         (states, "has 2001 states; at most 2000 are read"),
         (touches, "has 10001 contacts; at most 10000 are read"),
         (joints, "has 501 joints; at most 500 are read"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.planning import Attachment
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import (
@@ -71,3 +72,17 @@ def test_an_obstacle_stays_when_the_world_takes_its_name_later() -> None:
     merged = table.merged(received("cube", "wall"))
     assert len(merged.objects) == 3
     assert any(s.world_T_object.translation_m[0] == 1.0 for s in merged.states.values())
+
+
+def test_attachments_are_given_in_the_frames_in_which_geometry_is_published() -> None:
+    table, world_T_wall = PlanningScene(), Pose.of((1.0, 0.0, 0.0))
+    table.update(received("cube"), [box("wall")], [world_T_wall], [])
+    grip = Pose.of((0.0, 0.2, 0.0))
+    for name in ("cube", "wall"):
+        table.attach(Attachment(name, "hand", grip))
+    found = {item.object: item.link_T_object for item in table.attached(received("cube"))}
+    assert found["cube"].translation_m.tolist() == [0.0, 0.2, 0.0]
+    ((shape,),) = (item.shapes for item in table.own()[1])
+    assert (found["wall"] @ shape.object_T_shape).translation_m.tolist() == [0.0, 0.2, 0.0]
+    table.detach("")
+    assert not table.attached(received("cube"))

@@ -21,6 +21,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from skill_server.execution.run import run_skill
 from skill_server.execution.waits import await_object
 from skill_server.motions.conveyor import remaining_s
+from skill_server.params.retry_policy import retry_policy_of
 from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickParams
 
 SPEED = np.array([0.0, 0.1, 0.0])
@@ -51,7 +52,7 @@ def made(speed: np.ndarray) -> Fakes:
 
 
 def wait(f: Fakes, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
-    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, "wait")
+    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, "wait", lambda: None)
 
 
 def test_the_wait_ends_a_lead_before_the_object_comes() -> None:
@@ -96,3 +97,10 @@ def test_without_a_place_before_the_grasp_there_is_nowhere_to_wait() -> None:
     run = run_skill(DynamicPick(), DynamicPickParams(object="cube", pre_grasp_offset=0.0), f.context)
     assert (run.outcome.code, run.outcome.field_name) == (Code.CONTRADICTION, "pre_grasp_offset")
     assert f.arm.followed == 0
+
+
+def test_an_object_that_passed_the_meeting_point_ends_the_goal() -> None:
+    f = made(SPEED)
+    assert not retry_policy_of(DynamicPickParams(object="cube")).follows
+    run = run_skill(DynamicPick(), DynamicPickParams(object="cube", follow_speed=0.2), f.context)
+    assert (run.outcome.code, run.outcome.field_name) == (Code.CONTRADICTION, "follow_speed")

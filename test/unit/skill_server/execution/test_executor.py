@@ -141,7 +141,7 @@ def test_other_refusals_are_final(code: Code) -> None:
 def test_an_object_that_moved_is_not_grasped() -> None:
     f = made()
     f.arm.on_tick = lambda t: move_cube(f, 0.02) if t == 0.5 else None
-    outcome = pick(f).outcome
+    outcome = pick(f, replace(PICK, follow_speed=0.0)).outcome
     assert outcome.code is Code.OBJECT_MOVED
     assert outcome.stage == "descend"
     assert outcome.field_name == "object"

@@ -21,7 +21,7 @@ def test_a_container_that_moved_is_named_by_its_own_field() -> None:
     f = made()
     assert pick(f).outcome.ok
     f.arm.on_tick = lambda t: move_tray(f, 0.02) if t == 0.5 else None
-    outcome = run_skill(Place(), PlaceParams(container="tray"), f.context).outcome
+    outcome = run_skill(Place(), PlaceParams(container="tray", follow_speed=0.0), f.context).outcome
     assert (outcome.code, outcome.field_name) == (Code.OBJECT_MOVED, "container")
     assert "'tray' moved by 20 mm" in outcome.message
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from skill_server.params.retry_policy import (
     DEFAULT_ATTEMPTS,
+    FOLLOW,
     MOST_YIELDS,
     Attempt,
     Change,
@@ -15,7 +19,10 @@ from skill_server.params.retry_policy import (
     retry_policy,
     retry_policy_of,
 )
+from skill_server.regrasping.params import MoveObjectParams, ObjectPlaceParams
+from skill_server.regrasping.planning import pick_params
 from skill_server.skills.pick_place.pick import PickParams
+from skill_server.skills.pick_place.place import Place
 
 
 def change(recovery: Recovery, code: Code, **seen: bool) -> Change | None:
@@ -59,9 +66,26 @@ def test_attempts_bound_all_but_yielding() -> None:
 
 
 def test_the_goal_names_its_policy_and_a_goal_without_one_takes_other_candidates() -> None:
-    assert retry_policy_of(PickParams(object="cube", recovery="regrasp", max_attempts=5)) == retry_policy(
-        Recovery.REGRASP, 5
-    )
+    regrasps = PickParams(object="cube", recovery="regrasp", max_attempts=5, follow_speed=0.0)
+    assert retry_policy_of(regrasps) == retry_policy(Recovery.REGRASP, 5)
+    follows = retry_policy_of(replace(regrasps, follow_speed=0.1))
+    assert follows.rules == (FOLLOW, *retry_policy(Recovery.REGRASP, 5).rules)
+    explicit = replace(regrasps, follow_speed=0.1, grasp_poses=(Pose.identity(),))
+    assert not retry_policy_of(explicit).follows, "poses of the world do not move with the object"
     assert retry_policy_of(SkillParams()) == retry_policy(Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS)
     counts = [retry_policy(recovery, 5).candidates for recovery in Recovery]
     assert counts == [1, 5, 5]
+
+
+def test_a_place_at_poses_of_the_world_is_not_followed() -> None:
+    poses = (Pose.identity(),)
+    assert not retry_policy_of(ObjectPlaceParams(container="tray", object_poses=poses)).follows
+    assert retry_policy_of(ObjectPlaceParams(container="tray")).follows
+
+
+def test_the_picks_that_a_goal_makes_follow_as_the_goal_says() -> None:
+    goal = MoveObjectParams(object="cube", container="tray", follow_speed=0.0, follow_tolerance=0.02)
+    skills = Place().recovery_skills(goal, "cube")
+    assert skills is not None
+    for made in (pick_params(goal), skills[0][1]):
+        assert (made.follow_speed, made.follow_tolerance) == (0.0, 0.02)

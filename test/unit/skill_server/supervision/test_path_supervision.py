@@ -99,7 +99,10 @@ def test_a_change_of_the_planners_own_scene_is_judged_once_and_against_all() -> 
     supervision.finish(OK, 7.1)
     attached = replace(restarted, planner_version=3)
     assert begun(supervision, attached, 8.0).changes.is_planners
-    supervision.finish(REFUSED, 8.1)
+    supervision.finish(OK, 8.1)
+    late = replace(attached, planner_attached={"crate": ("hand", Pose.identity())})
+    assert begun(supervision, late, 9.0).changes.is_planners, "attachments may arrive after their version"
+    supervision.finish(REFUSED, 9.1)
     assert supervision.fault is not None and supervision.fault.code is Code.PATH_BLOCKED
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from handiwork_cli.chaos.machine import burners, resident_bytes
 from handiwork_cli.chaos.trials import GoalKind, Trial, draw_trial
 from handiwork_cli.chaos.verdict import (
     BOUND_S,
@@ -24,6 +21,7 @@ from handiwork_cli.chaos.verdict import (
 )
 from handiwork_cli.stack.demo_cells import robot_of, stack_arguments, target_of
 from handiwork_cli.stack.stack import NODES, Stack, StackError
+from handiwork_core.model.outcome import Code
 
 from .goals import Place3, TrialScene, contradiction_of, message_of, position_from
 from .injector import Injector
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 POLL_S = 0.02
 LATE_SUCCESS_S = 3.0
 """The time for which a goal that the client gave up is watched for a success at the server, s."""
-BURN = "while True: pass"
-KILO = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,40 +74,18 @@ def run_campaign(plan: ChaosPlan, write: Callable[[str], None], log: Callable[[s
     findings = Findings(plan.seed)
     with burners(plan.load), Stack(arguments, write=log) as stack:
         stack.wait_active()
-        campaign = _Campaign(plan, stack, findings)
-        end_s = time.monotonic() + 60.0 * plan.minutes
-        for index in range(plan.goals):
-            if time.monotonic() > end_s:
-                break
-            ending = campaign.trial(index)
-            findings.endings.append(ending)
-            faults = "; ".join(fault.text for fault in ending.trial.faults) or "no fault"
-            marks = "".join(f"  <-- {fault}" for fault in ending.faults)
-            write(
-                f"{index + 1} {ending.trial.goal.value} ({faults}): {ending.code.name}, {ending.took_s:.1f} s{marks}"
-            )
-        campaign.finish()
+        Campaign(plan, stack, findings).run(write)
     return findings
 
 
-@contextlib.contextmanager
-def burners(count: int) -> Iterator[None]:
-    """Keep processes busy while the context lasts.
+class Campaign:
+    """One stack under trial.
 
     Args:
-        count: Number of processes.
+        plan: The settings.
+        stack: The running stack.
+        findings: Receives the endings and measurements.
     """
-    started = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-
-
-class _Campaign:
-    """One stack under trial."""
 
     def __init__(self, plan: ChaosPlan, stack: Stack, findings: Findings) -> None:
         from rclpy.action import ActionClient
@@ -131,20 +105,48 @@ class _Campaign:
         self._holds = False
         self._memory: dict[tuple[str, int], list[tuple[float, float]]] = {}
 
-    def trial(self, index: int) -> TrialEnding:
+    def run(self, write: Callable[[str], None]) -> None:
+        """Run all trials and write the measurements into the findings.
+
+        Args:
+            write: Receives a line for each trial.
+        """
+        end_s = time.monotonic() + 60.0 * self._plan.minutes
+        for index in range(self._plan.goals):
+            if time.monotonic() > end_s:
+                break
+            ending = self._trial(index)
+            self._findings.endings.append(ending)
+            faults = "; ".join(fault.text for fault in ending.trial.faults) or "no fault"
+            marks = "".join(f"  <-- {fault}" for fault in ending.faults)
+            write(
+                f"{index + 1} {ending.trial.goal.value} ({faults}): {ending.code.name}, {ending.took_s:.1f} s{marks}"
+            )
+        self._finish()
+
+    def draw(self, index: int, *, is_holding: bool) -> Trial:
+        """Return a trial.
+
+        Args:
+            index: Its index.
+            is_holding: Whether the hand holds the object.
+        """
+        return draw_trial(self._plan.seed, index, is_holding=is_holding)
+
+    def _trial(self, index: int) -> TrialEnding:
         """Send one goal, inject its faults, wait for its end and for the recovery of all nodes."""
-        trial = draw_trial(self._plan.seed, index, is_holding=self._holds)
+        trial = self.draw(index, is_holding=self._holds)
         if not self._holds and trial.goal is GoalKind.PICK:
             self._reset(index)
         self._rest(trial)
         before = self._position(self._target.object)
-        ending = replace(self._run(trial, before), recovery_s=self._recovered())
+        ending = self._run(trial, before)
+        ending = replace(ending, recovery_s=self.recovered())
         self._holds = self._is_holding()
         self._sample_memory()
         return ending
 
-    def finish(self) -> None:
-        """Write the measurements of the whole run into the findings."""
+    def _finish(self) -> None:
         self._findings.greatest_force_n = self._observer.greatest_force_n
         self._findings.force_bodies = self._observer.force_bodies
         self._findings.memory = [
@@ -152,21 +154,32 @@ class _Campaign:
         ]
 
     def _run(self, trial: Trial, before: Place3 | None) -> TrialEnding:
-        goal, client = message_of(trial.goal, self._target), self._stack.client
-        known, begin_s = self._observer.succeeded(), time.monotonic()
+        known = self._observer.succeeded()
+        trial, code, message, took_s = self.send(trial)
+        ended_ok = code is Code.OK
+        contradiction = contradiction_of(trial.goal, self._scene, before) if ended_ok else ""
+        later = False if ended_ok else self._succeeds_later(known, trial)
+        return TrialEnding(trial, code, message, took_s, contradiction, later)
+
+    def send(self, trial: Trial) -> tuple[Trial, Code, str, float]:
+        """Send the goal of a trial while its faults are injected.
+
+        Args:
+            trial: The trial.
+
+        Returns:
+            The trial with the faults that were injected, the reported code and message, and the time that it took [s].
+        """
+        goal, client, begin_s = message_of(trial.goal, self._target), self._stack.client, time.monotonic()
         send: Any = client.send_task if trial.goal is GoalKind.LARGE_TASK else client.send
         sent = send(goal)
         injector = Injector(self._stack, trial, self._joints, sent.cancel, self._send_lifted, self._shift)
-        report = sent.result(BOUND_S)
+        outcome = sent.result(BOUND_S).outcome
         took_s = time.monotonic() - begin_s
         injector.end()
         failed = {f"trial {trial.index}, {fault}": why for fault, why in injector.failures.items()}
         self._findings.not_injected.update(failed)
-        trial = replace(trial, faults=tuple(injector.injected))
-        ended_ok = report.outcome.ok
-        contradiction = contradiction_of(trial.goal, self._scene, before) if ended_ok else ""
-        later = False if ended_ok else self._succeeds_later(known, trial)
-        return TrialEnding(trial, report.outcome.code, report.outcome.message, took_s, contradiction, later)
+        return replace(trial, faults=tuple(injector.injected)), outcome.code, outcome.message, took_s
 
     def _succeeds_later(self, known: frozenset[bytes], trial: Trial) -> bool:
         """Return whether the server reports success of a goal that was given up; wait while a goal still runs there."""
@@ -184,7 +197,7 @@ class _Campaign:
         if motion is not None:
             self._findings.motions.append(UnaskedMotion(trial.index, *motion))
 
-    def _recovered(self) -> float | None:
+    def recovered(self) -> float | None:
         """Wait until every node is active; return the time [s], or None when one does not come back."""
         begin_s, signs = time.monotonic(), self._stack.client.signs
         while time.monotonic() - begin_s < RECOVERY_BOUND_S:
@@ -245,27 +258,5 @@ class _Campaign:
                 self._memory.setdefault((node, pid), []).append((now_s, size))
 
 
-def resident_bytes(pid: int) -> float | None:
-    """Return the resident memory of a process.
-
-    Args:
-        pid: The process id.
-
-    Returns:
-        Memory in bytes; None when the process has ended.
-    """
-    try:
-        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    except OSError:
-        return None
-    rows = [line.split() for line in text.splitlines() if line.startswith("VmRSS:")]
-    return float(rows[0][1]) * KILO if rows else None
-
-
 def _pause(seconds: float) -> None:
     time.sleep(seconds)  # noqa: TID251 - a chosen moment of the run
-
-
-def load_now() -> float:
-    """Return the mean number of processes that were ready to run in the last minute."""
-    return os.getloadavg()[0]

@@ -36,6 +36,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     watch.add_argument("--name", default="", help="name of the expression, which other expressions may use")
     watch.add_argument("--hold", type=float, default=0.0, help="time that a new value must last [s]")
+    watch.add_argument(
+        "--max-flip",
+        type=float,
+        default=0.0,
+        help="greatest probability of a turn by noise with which it is TRUE or FALSE; 0: that of the node",
+    )
     watch.set_defaults(run=run_watch)
     unwatch = commands.add_parser("unwatch", help="stop publishing a condition", description=EXIT_CODES)
     unwatch.add_argument("key", help="its key, as the table of 'handiwork conditions' shows it")
@@ -65,7 +71,8 @@ def run_watch(options: argparse.Namespace) -> int:
     text = options.condition.strip()
     plain = text.isidentifier() and not options.name
     asked = {"name": text if plain else options.name, "expression": "" if plain else text}
-    return _request("watch", "WatchCondition", "watch", {**asked, "hold": options.hold})
+    limits = {"hold": options.hold, "max_flip": options.max_flip}
+    return _request("watch", "WatchCondition", "watch", {**asked, **limits})
 
 
 def run_unwatch(options: argparse.Namespace) -> int:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import sys
 import time
 
-from handiwork_cli.chaos.ros.campaign import ChaosPlan, load_now, run_campaign
+from handiwork_cli.chaos.machine import load_now
+from handiwork_cli.chaos.network.relay import run_behind_relay
+from handiwork_cli.chaos.network.ros.stack_end import SKIPPED
+from handiwork_cli.chaos.ros.campaign import ChaosPlan, run_campaign
 from handiwork_cli.stack.stack import StackError
 
 MANY = 1_000_000
@@ -26,6 +31,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--load", type=int, default=0, help="processes that only take processor time")
     parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots, of one arm")
     parser.add_argument("--real-time-factor", type=float, default=1.0)
+    parser.add_argument(
+        "--network",
+        action="store_true",
+        help="instead: goals from another network namespace, while packets are lost and delayed",
+    )
     parser.set_defaults(run=run)
 
 
@@ -36,11 +46,13 @@ def run(options: argparse.Namespace) -> int:
         options: Parsed command line.
 
     Returns:
-        Exit code, 0 exactly when every promise was kept.
+        Exit code, 0 exactly when every promise was kept; 77 when this machine permits no network namespaces.
     """
     plan = ChaosPlan(
         options.robot, options.seed, options.goals, options.minutes, options.load, options.real_time_factor
     )
+    if options.network:
+        return _run_network(plan)
     begin_s = time.monotonic()
     try:
         findings = run_campaign(
@@ -52,3 +64,12 @@ def run(options: argparse.Namespace) -> int:
     print("\n".join(findings.lines()))
     print(f"{time.monotonic() - begin_s:.0f} s of wall time, load {load_now():.1f} at the end")
     return 0 if findings.is_good else 1
+
+
+def _run_network(plan: ChaosPlan) -> int:
+    text = json.dumps(dataclasses.asdict(plan))
+    command = [sys.executable, "-m", "handiwork_cli.chaos.network.ros.stack_end", text]
+    code, packets = run_behind_relay(command, plan.seed)
+    if code != SKIPPED:
+        print(packets)
+    return code

@@ -161,13 +161,13 @@ class WorldInterface:
         if tuple(states) != self._order:
             self._order, self._written = tuple(states), [None] * len(states)
             self._names = tuple((name,) for name in states)
-            self._numbers = np.empty((len(states), OBJECT_STATES.rows.numbers))
+            self._numbers = np.zeros((len(states), OBJECT_STATES.rows.numbers))
         for index, state in enumerate(states.values()):
             if state is not self._written[index]:
                 pose, self._written[index] = state.world_T_object, state
                 row = self._numbers[index]
                 row[:3], row[3:6], row[6] = pose.translation_m, pose.rotation.wxyz[1:], pose.rotation.wxyz[0]
-                row[7:10], row[10:] = state.world_v_object, state.world_w_object
+                row[7:10], row[10:13] = state.world_v_object, state.world_w_object
         return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
     def _contact_text(self, data: bytes, number: int) -> str:

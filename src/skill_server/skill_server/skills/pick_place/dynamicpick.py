@@ -20,7 +20,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions import arm_motions
-from skill_server.motions.conveyor import PredictedWorld
+from skill_server.motions.conveyor import PredictedWorld, closes_across
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.params import checks
 from skill_server.stages.commands import stage_commands
@@ -31,8 +31,7 @@ MEETINGS = 6
 READY_S = 1.0
 """The least time for choosing and opening, besides the motions."""
 SLOWEST_S = 30.0
-CROSSWISE = 0.35
-"""The largest cosine between the closing axis and the motion, so that no finger is in the object's way."""
+FOLLOWING = ("follow_tolerance", "follow_speed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +54,11 @@ class DynamicPickParams(PickParams):
         """The objects whose motion makes the chosen commands wrong: none, as the object is meant to move."""
         return ()
 
+    @property
+    def is_followed(self) -> bool:
+        """False: an object that does not come to the meeting point as foreseen ends the goal."""
+        return False
+
 
 class DynamicPick(Skill[DynamicPickParams]):
     """Wait over the belt, go down as the object comes, close and lift."""
@@ -71,6 +75,9 @@ class DynamicPick(Skill[DynamicPickParams]):
             (
                 check_pick(params, arm, world),
                 _without_look_ahead(params),
+                checks.without_effect(
+                    params, FOLLOWING, "dynamicpick meets an object once; leave it out, or use pick"
+                ),
                 checks.number("pick_range[0]", low, -2.0, 2.0, "m"),
                 checks.number("pick_range[1]", high, -2.0, 2.0, "m"),
                 checks.ordered("pick_range[0]", low, "pick_range[1]", high),
@@ -121,7 +128,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         opening = params.gripper_width or gripper.max_width_m
         grasps = wanted_grasps(params, ahead, foreseen, gripper, opening)
         poses = tuple(
-            g.world_T_ee for g in grasps if _is_crosswise(g.world_T_ee, gripper, state.world_v_object)
+            g.world_T_ee for g in grasps if closes_across(g.world_T_ee, gripper, state.world_v_object)
         )
         if not poses:
             text = f"no grasp of {params.object!r} closes across its motion; turn it or the belt"
@@ -149,11 +156,6 @@ def _without_look_ahead(params: DynamicPickParams) -> Outcome:
         return OK
     text = "next_place takes time in which the object moves on; leave it out"
     return checks.fault(Code.CONTRADICTION, "next_place", text)
-
-
-def _is_crosswise(pose: Pose, gripper: GripperSpec, velocity: Array) -> bool:
-    closing = pose.rotation.matrix()[:, gripper.closing_axis]
-    return bool(abs(float(closing @ velocity)) < CROSSWISE * float(np.linalg.norm(velocity)))
 
 
 def _meetings(params: DynamicPickParams, context: Context, world: World) -> list[Array]:

@@ -40,6 +40,7 @@ class FailPickParams(PickParams):
         grasp_y_offset_max: Greatest shift along y, m.
     """
 
+    follow_speed: float = 0.0  # the closing hand may push the object that it misses on purpose
     grasp_x_offset_min: float = 0.05
     grasp_x_offset_max: float = 0.1
     grasp_y_offset_min: float = 0.05

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
@@ -15,6 +17,7 @@ from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.grasping.antipodal_grasps import Grasp
@@ -22,6 +25,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
+from skill_server.motions.conveyor import closes_across
 from skill_server.params.candidate_test import plans_approach
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.look_ahead import LookAhead
@@ -58,6 +62,10 @@ class Pick(StagedSkill[PickParams]):
         world = context.world.snapshot()
         refuse_when_holding(context, world)
         grasps = wanted_grasps(params, context, world, gripper, _opening(params, gripper))
+        velocity = world.states[params.object].world_v_object
+        if params.is_followed and float(np.linalg.norm(velocity)) > BELT_REST_MPS:
+            # Fingers that close along the motion would come down on what is not below them yet.
+            grasps = tuple(g for g in grasps if closes_across(g.world_T_ee, gripper, velocity)) or grasps
         lift_m = float(context.rng.uniform(params.post_grasp_offset_min, params.post_grasp_offset_max))
         # The held object leaves its supports; an open hand goes along the object.
         leaving = supports(world, params.object) if params.is_closing else frozenset({params.object})

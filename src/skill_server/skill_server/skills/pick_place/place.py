@@ -66,6 +66,8 @@ class Place(Skill[PlaceParams]):
             max_acceleration_scaling_factor=params.max_acceleration_scaling_factor,
             allowed_planning_time=params.allowed_planning_time,
             seed=params.seed,
+            follow_tolerance=params.follow_tolerance,
+            follow_speed=params.follow_speed,
         )
         return ((Pick(), again),)
 

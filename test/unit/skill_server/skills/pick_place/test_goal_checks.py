@@ -139,6 +139,10 @@ PLACES = [
     ({"test_mode": "both"}, Code.BAD_GOAL, "test_mode", "'ik'"),
     ({"recovery": "pray"}, Code.BAD_GOAL, "recovery", "give_up"),
     ({"max_attempts": 0}, Code.BAD_NUMBER, "max_attempts", "1 to 20"),
+    ({"follow_tolerance": 0.0}, Code.BAD_NUMBER, "follow_tolerance", "0.002 to 1"),
+    ({"follow_tolerance": float("nan")}, Code.BAD_NUMBER, "follow_tolerance", "0.002 to 1"),
+    ({"follow_speed": -0.1}, Code.BAD_NUMBER, "follow_speed", "0 to 1"),
+    ({"follow_speed": float("inf")}, Code.BAD_NUMBER, "follow_speed", "0 to 1"),
     (
         {"align_plane_x_axis": (1, 0, 0), "align_pick_obj_axis": (0, 0, 1), "align_obj_tol_deg": 5.0},
         Code.CONTRADICTION,

@@ -1,0 +1,1 @@
+"""The probability that the noise of measured poses turns a verdict."""

@@ -1,0 +1,1 @@
+"""Regrasps: stable placements of an object, free spots, and the search for the shortest chain of grasps."""
