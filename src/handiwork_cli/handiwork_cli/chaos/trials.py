@@ -17,6 +17,8 @@ FAULT_RATE = 1.1
 MOST_FAULTS = 3
 LATEST_S = 3.0
 """A fault begins at most this long after its goal was sent [s of steady time]."""
+OUTAGE_LATEST_S = 0.8
+"""The same for an outage of the network: the shortest goal takes 0.9 s, and an outage after its end tests nothing."""
 SHORTEST_S, LONGEST_S = 0.2, 6.0
 
 
@@ -180,7 +182,7 @@ def draw_network_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
         is_holding: Whether the hand holds the object, so that it is placed rather than picked.
     """
     random = np.random.default_rng([seed, index])
-    goal, at_s = _goal(random, is_holding), float(random.uniform(0.0, LATEST_S))
+    goal, at_s = _goal(random, is_holding), float(random.uniform(0.0, OUTAGE_LATEST_S))
     goal = GoalKind.GO_TO if goal is GoalKind.LARGE_TASK else goal
     faults: tuple[tuple[Fault, ...], ...] = (
         (),
