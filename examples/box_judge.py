@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from conditionals_node.scoring import Question, Situation
+from handiwork import Question, Situation
 
 MARGIN_M = 0.1
 """Half the width of the box around a container, and the height over another thing that still counts, m."""

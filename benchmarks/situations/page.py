@@ -15,7 +15,7 @@ from conditionals_node.scoring import (
     load_situations,
     original_judge,
     own_judge,
-    score,
+    score_judges,
 )
 from handiwork_cli.commands.files.score_judge import ORIGINAL, OWN, percent
 from handiwork_core.robot.robot import Robot
@@ -48,7 +48,7 @@ def answered(robot: Robot) -> Scored:
     Args:
         robot: The robot beside the table.
     """
-    return score(load_situations(), {OWN: own_judge(robot), ORIGINAL: original_judge(robot)})
+    return score_judges(load_situations(), {OWN: own_judge(robot), ORIGINAL: original_judge(robot)})
 
 
 def pages(robot: Robot) -> dict[str, str]:

@@ -15,6 +15,7 @@ _HOMES = {
     "conditionals_node.predicates.counting": "Logical",
     "conditionals_node.predicates.parts": "Part",
     "conditionals_node.views.views": "T Unknown View",
+    "conditionals_node.scoring": "Disagreement Judge Question Scored Situation load_situations score_judges",
     "handiwork_core.contracts.commands": (
         "AttachObject AwaitObject CloseGripper Command CommandFunction DetachObject DriveBase DummyForward ExpectJoint "
         "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"

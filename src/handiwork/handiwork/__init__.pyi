@@ -11,6 +11,13 @@ from conditionals_node.predicates.counting import Logical as Logical
 from conditionals_node.predicates.measured import Measured as Measured
 from conditionals_node.predicates.measured import Relation as Relation
 from conditionals_node.predicates.parts import Part as Part
+from conditionals_node.scoring import Disagreement as Disagreement
+from conditionals_node.scoring import Judge as Judge
+from conditionals_node.scoring import Question as Question
+from conditionals_node.scoring import Scored as Scored
+from conditionals_node.scoring import Situation as Situation
+from conditionals_node.scoring import load_situations as load_situations
+from conditionals_node.scoring import score_judges as score_judges
 from conditionals_node.views.views import T as T
 from conditionals_node.views.views import Unknown as Unknown
 from conditionals_node.views.views import View as View

@@ -1,7 +1,7 @@
 """Labelled situations, and the agreement of judges with them. Pure."""
 
 from .judges import Judge, load_judge, original_judge, own_judge
-from .score import Answer, Disagreement, Scored, score
+from .score import Answer, Disagreement, Scored, score_judges
 from .situations import CATEGORIES, Question, Situation, load_situations
 
 __all__ = [
@@ -16,5 +16,5 @@ __all__ = [
     "load_situations",
     "original_judge",
     "own_judge",
-    "score",
+    "score_judges",
 ]

@@ -84,7 +84,7 @@ class Scored:
         return [category for category in CATEGORIES if category in present]
 
 
-def score(situations: Sequence[Situation], judges: Mapping[str, Judge]) -> Scored:
+def score_judges(situations: Sequence[Situation], judges: Mapping[str, Judge]) -> Scored:
     """Ask every judge every question.
 
     Args:

@@ -11,7 +11,14 @@ import pytest
 from benchmarks.situations.page import PAGES, pages
 
 from conditionals_node.expressions.build import Builder
-from conditionals_node.scoring import Scored, load_judge, load_situations, original_judge, own_judge, score
+from conditionals_node.scoring import (
+    Scored,
+    load_judge,
+    load_situations,
+    original_judge,
+    own_judge,
+    score_judges,
+)
 from conditionals_node.scoring.judges import OriginalBuilder
 from handiwork_cli.cli import main
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -29,7 +36,7 @@ EXAMPLE = f"{ROOT / 'examples' / 'box_judge.py'}:judge"
 def scored() -> Scored:
     robot = load_robot(ROBOTS / "fr3")
     judges = {"own": own_judge(robot), "original": original_judge(robot), "example": load_judge(EXAMPLE)}
-    return score(load_situations(), judges)
+    return score_judges(load_situations(), judges)
 
 
 def test_handiwork_agrees_and_every_disagreement_is_explained(scored: Scored) -> None:
@@ -96,7 +103,7 @@ def test_a_judge_that_fails_disagrees_and_says_why() -> None:
         raise RuntimeError("no idea")
 
     situations = load_situations()[:3]
-    found = score(situations, {"broken": broken, "shy": lambda *_: None, "odd": lambda *_: "perhaps"})
+    found = score_judges(situations, {"broken": broken, "shy": lambda *_: None, "odd": lambda *_: "perhaps"})
     assert found.counts("broken")[0] == 0
     assert found.disagreements("broken")[0].answer.reason == "RuntimeError: no idea"
     assert {answer.truth for row in found.answers["shy"] for answer in row} == {Truth.UNKNOWN}
@@ -125,7 +132,7 @@ def test_a_judge_that_exits_or_finds_nonsense_is_scored() -> None:
         return Finding(True, 0.1, 0.5)  # type: ignore[arg-type]
 
     situations = load_situations()[:3]
-    found = score(situations, {"leaves": leaves, "loose": loose})
+    found = score_judges(situations, {"leaves": leaves, "loose": loose})
     assert set(found.errors("leaves")) == {"SystemExit: 3"}
     assert {answer.truth for row in found.answers["loose"] for answer in row} == {Truth.TRUE}
     assert found.answers["loose"][0][0].reason == "0.5"

@@ -17,7 +17,7 @@ from conditionals_node.scoring import (
     load_situations,
     original_judge,
     own_judge,
-    score,
+    score_judges,
 )
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     judges: dict[str, Judge] = {OWN: own_judge(robot), ORIGINAL: original_judge(robot)}
     with redirect_stdout(sys.stderr):  # a judge may print, but not between the lines of the JSON
         judges.update({name: load_judge(name) for name in options.judge})
-        scored = score(situations, judges)
+        scored = score_judges(situations, judges)
     for name in judges:
         if errors := scored.errors(name):
             print(f"{name}: {len(errors)} errors, the first is {errors[0]}", file=sys.stderr)
