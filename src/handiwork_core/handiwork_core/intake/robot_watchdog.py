@@ -13,10 +13,14 @@ SILENCE_S = 1.2
 """Silence of the joint states after which the robot is lost [s of observed time]."""
 
 STALL_S = 2.0
-"""The robot is lost when only one of the clock and the stamps of the joints stops for this long, s of observed time.
+"""The robot is lost when only one of the clock and the stamps of the joints advances for this long, s of observed time.
 
-When both stop the world is paused, and goals wait.
+When both stop the world is paused, and goals wait. Time in which both stopped is not counted, as one of them is always
+the first to go on.
 """
+
+GAP_S = 0.5
+"""One advance counts for this long at most: before it, both may have stopped [s]."""
 
 STEP_S = 0.15
 """One observation counts for this long at most: an observer that was held up itself has not read its messages [s]."""
@@ -39,6 +43,29 @@ class Feedback:
     clock_s: float
 
 
+class _Advance:
+    """Adds up the observed time in which one of two sources of time advances and the other one does not."""
+
+    def __init__(self) -> None:
+        self.alone_s = self._gap_s = 0.0
+
+    def add(self, step_s: float, *, advances: bool, other_advances: bool) -> None:
+        """Take one observation into account.
+
+        Args:
+            step_s: Observed time since the last one, s.
+            advances: Whether this source has advanced since then.
+            other_advances: Whether the other one has.
+        """
+        self._gap_s += step_s
+        if other_advances:
+            self.alone_s = 0.0
+        elif advances:
+            self.alone_s += min(self._gap_s, GAP_S)
+        if advances:
+            self._gap_s = 0.0
+
+
 class RobotWatchdog:
     """Adds up observed silence. Call ``observe`` several times in each ``STEP_S``, from one thread.
 
@@ -48,7 +75,8 @@ class RobotWatchdog:
 
     def __init__(self) -> None:
         self._last: Feedback | None = None
-        self._silent_s = self._clock_still_s = self._stamp_still_s = 0.0
+        self._silent_s = 0.0
+        self._clock, self._stamps = _Advance(), _Advance()
 
     def observe(self, feedback: Feedback) -> str:
         """Take the newest feedback into account.
@@ -64,10 +92,9 @@ class RobotWatchdog:
             return ""
         step_s = min(max(0.0, feedback.now_s - last.now_s), STEP_S)
         self._silent_s = 0.0 if _is_new(last, feedback) else self._silent_s + step_s
-        is_running = feedback.clock_s != last.clock_s
-        self._clock_still_s = 0.0 if is_running else self._clock_still_s + step_s
-        is_measured = feedback.stamp_s != last.stamp_s
-        self._stamp_still_s = 0.0 if is_measured else self._stamp_still_s + step_s
+        has_clock, has_stamp = feedback.clock_s != last.clock_s, feedback.stamp_s != last.stamp_s
+        self._clock.add(step_s, advances=has_clock, other_advances=has_stamp)
+        self._stamps.add(step_s, advances=has_stamp, other_advances=has_clock)
         return self._why(feedback)
 
     @property
@@ -78,10 +105,10 @@ class RobotWatchdog:
     def _why(self, feedback: Feedback) -> str:
         if self.is_silent:
             return f"no joint_states for {self._silent_s:.1f} s; is the robot or the simulation running?"
-        if self._clock_still_s - self._stamp_still_s > STALL_S:
+        if self._stamps.alone_s > STALL_S:
             text = f"/clock stays at {feedback.clock_s:.3f} s while the stamps of joint_states advance"
             return f"{text}; check the publisher of /clock"
-        if self._stamp_still_s - self._clock_still_s > STALL_S:
+        if self._clock.alone_s > STALL_S:
             text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock advances"
             return f"{text}; check the robot's driver"
         return ""

@@ -98,6 +98,28 @@ def test_a_world_paused_between_two_messages_is_not_lost() -> None:
     assert lost_after(watchdog, plant, limit_s=600.0) == math.inf
 
 
+@pytest.mark.parametrize("ahead", ["clock_s", "stamp_s"])
+def test_a_paused_world_in_which_one_message_comes_late_is_not_lost(ahead: str) -> None:
+    """On a busy machine the last message of before the pause comes seconds late, and so does the first one after it."""
+    watchdog, plant = running()
+    plant.moves_on = False
+    assert lost_after(watchdog, plant, tick_s=0.05, limit_s=10.0) == math.inf
+    setattr(plant, ahead, getattr(plant, ahead) + 0.004)
+    assert lost_after(watchdog, plant, tick_s=0.05, limit_s=10.0) == math.inf
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_a_clock_that_goes_on_after_a_pause_is_ahead_of_the_joints_for_a_while(is_alone: bool) -> None:
+    watchdog, plant = running()
+    plant.moves_on = False
+    assert lost_after(watchdog, plant, limit_s=10.0) == math.inf
+    why, begun_s = "", plant.now_s
+    while not why and plant.now_s < begun_s + (BOUND_S if is_alone else 1.0):
+        plant.clock_s += TICK_S
+        why = watchdog.observe(plant.after(TICK_S))
+    assert ("repeats the stamp" in why) == is_alone
+
+
 @pytest.mark.parametrize("held_up_s", [1.0, 5.0, 100.0])
 def test_a_suspended_observer_blames_nobody(held_up_s: float) -> None:
     watchdog, plant = running()
