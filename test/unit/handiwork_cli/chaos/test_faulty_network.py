@@ -69,7 +69,7 @@ def test_the_wait_ends_at_the_next_arrival() -> None:
 
 
 ENDS = """
-import socket, subprocess, sys, time
+import itertools, socket, subprocess, sys, time
 from handiwork_cli.chaos.network.namespaces import ADDRESSES, NamespaceError
 from handiwork_cli.chaos.network.orders import RELAY_FD, join, order
 
@@ -99,28 +99,31 @@ client = subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=(relay.filen
 client.stdout.readline()
 here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 here.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(ADDRESSES[0]))
-here.settimeout(0.5)
+numbers = itertools.count()
+LONG_S, SHORT_S = 30.0, 0.5
 
-def answered(address, count):
-    found = 0
-    for _ in range(count):
-        here.sendto(b"?", (address, 5000))
-        try:
-            here.recv(100)
-            found += 1
-        except TimeoutError:
+def is_answered(address, wait_s):
+    number = str(next(numbers)).encode()
+    here.sendto(number, (address, 5000))
+    here.settimeout(wait_s)
+    try:
+        while here.recv(100) != number:  # the late answer of an earlier one
             pass
-    return found
+    except TimeoutError:
+        return False
+    return True
 
-assert answered(ADDRESSES[1], 20) == 20
-assert answered("239.255.0.1", 5) == 5, "DDS discovers by this address"
+assert all(is_answered(ADDRESSES[1], LONG_S) for _ in range(20))
+assert all(is_answered("239.255.0.1", LONG_S) for _ in range(5)), "DDS discovers by this address"
 order(relay, cut_s=60.0)
-time.sleep(0.2)
-assert answered(ADDRESSES[1], 2) == 0
+while is_answered(ADDRESSES[1], SHORT_S):  # the relay reads the order a little later
+    pass
+assert not any(is_answered(ADDRESSES[1], SHORT_S) for _ in range(2))
 order(relay, cut_s=0.0, condition=LinkCondition(delay_s=0.1))
-time.sleep(0.2)
+while not is_answered(ADDRESSES[1], SHORT_S):
+    pass
 begin_s = time.monotonic()
-assert answered(ADDRESSES[1], 3) == 3
+assert all(is_answered(ADDRESSES[1], LONG_S) for _ in range(3))
 assert time.monotonic() - begin_s > 0.6
 try:
     socket.create_connection(("192.0.2.1", 80), 1.0)
