@@ -56,7 +56,7 @@ class MessageLayout:
         self.begins: dict[tuple[str, FieldType], tuple[list[int], int]] = {}
         """Offsets in the message at which fields of one type begin, and the number of fields from each on."""
         self.lists: dict[str, list[tuple[int, int]]] = {}
-        """Of each entry, the offset in the message at which its list of numbers begins, and their number."""
+        """The offset in the message at which the list of numbers of each entry begins, and their number."""
         self._fixed, self._same = struct.Struct(""), tuple[bytes, ...]()
 
     def fix(self, data: bytes, spans: Sequence[tuple[int, int]]) -> None:

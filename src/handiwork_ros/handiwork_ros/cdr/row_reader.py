@@ -40,7 +40,7 @@ class _Rows:
         self._places: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
         self._before: Array | None = None
         self.lists: list[tuple[int, int]] = []
-        """Of each row, where its list of numbers begins, and their number; the same list while these stay."""
+        """The place where the list of numbers of each row begins, and their number; the same list while these stay."""
 
     def read(self, data: bytes) -> tuple[list[tuple[str, ...]], Array, NDArray[np.intp] | None]:
         """Return names, numbers, and the indices of rows that are new; None if all are.
