@@ -37,6 +37,7 @@ subtasks:
 events: {{upright: [d, e]}}
 success: {{settle_s: 0.2}}
 """
+ARM = tuple(f"fr3_joint{i}" for i in range(1, 8))
 PERIOD_S = 1.0 / 15.0
 PER_OBJECT, REST = 12, 10
 """Steps of the way of one object, and of rest at the end."""
@@ -55,6 +56,7 @@ class Inputs:
     joint: Array
     stamps: Array
     begins: Array
+    root: Array
 
 
 def solids() -> dict[str, WorldObject]:
@@ -127,10 +129,20 @@ def inputs_of(n: int, steps: int, seed: int) -> list[Inputs]:
         for finger in FINGERS:
             forces["table", finger] = (rng.random(n) < 0.005)[:, None] * np.array([0.0, 0.0, -3.0])
         closed = np.any([held[name] for name in MOVED], axis=0)
+        # The robot's root goes where the held object is, and its arm stays: the object keeps its place in the hand.
+        root = np.sum([held[name][:, None] * places[name] for name in MOVED], axis=0)
         stamps = PERIOD_S * (1.0 + step) + np.zeros(n)
         found.append(
             Inputs(
-                places, velocities, wxyz, forces, points, np.where(closed, 0.02, 0.04), stamps, moment == 0
+                places,
+                velocities,
+                wxyz,
+                forces,
+                points,
+                np.where(closed, 0.02, 0.04),
+                stamps,
+                moment == 0,
+                root,
             )
         )
         before = places
@@ -145,7 +157,8 @@ def worlds_of(objects: dict[str, WorldObject], given: Inputs) -> Worlds:
         turn_rates=given.velocities,
         forces=given.forces,
         contact_points=given.points,
-        joints={"fr3_finger_joint1": given.joint},
+        joints={"fr3_finger_joint1": given.joint, **{name: np.zeros(len(given.joint)) for name in ARM}},
+        frames={"robot": Poses(given.root, given.wxyz)},
         stamps=given.stamps,
     )
 

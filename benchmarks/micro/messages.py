@@ -49,6 +49,21 @@ def states(rng: np.random.Generator, count: int, prefix: str = "object") -> Obje
     return message
 
 
+def measured(rng: np.random.Generator, count: int, prefix: str = "object") -> ObjectStates:
+    """Return the states of objects at random places with covariances that all differ.
+
+    Args:
+        rng: Random numbers.
+        count: Number of objects.
+        prefix: Beginning of their names.
+    """
+    message = states(rng, count, prefix)
+    for state in message.states:
+        factor = 0.01 * rng.normal(size=(6, 6))
+        state.pose_covariance = (factor @ factor.T).ravel().tolist()
+    return message
+
+
 def contacts(rng: np.random.Generator, count: int, prefix: str = "object") -> Contacts:
     """Return contacts of objects with a table.
 
@@ -156,6 +171,7 @@ def reading(count: int, joint_count: int) -> list[tuple[str, Callable[[Any], obj
     found = list[tuple[str, Callable[[Any], object], Sequence[bytes]]]()
     made = {
         "ObjectStates": (states, count, StatesDecoder()),
+        "ObjectStates, covariances": (measured, count, StatesDecoder()),
         "Contacts": (contacts, count, ContactsDecoder()),
         "JointState": (joints, joint_count, JointReader().read),
         "TFMessage": (transforms, count, FrameReader().read),
@@ -167,6 +183,7 @@ def reading(count: int, joint_count: int) -> list[tuple[str, Callable[[Any], obj
     found.append(("read String", text_from_bytes, [serialize_message(String(data="x" * 200))] * BATCH))
     plain = (
         ("ObjectStates", states, ObjectStates, object_states_from_msg),
+        ("ObjectStates, covariances", measured, ObjectStates, object_states_from_msg),
         ("Contacts", contacts, Contacts, contacts_from_msg),
     )
     for name, make, kind, convert in plain:

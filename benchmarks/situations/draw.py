@@ -18,6 +18,8 @@ from handiwork_viz.film.picture import Studio
 from handiwork_viz.film.rasterizer import Image
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 
+from .views import asked, best_camera, opened
+
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "test" / "data" / "situations" / "pictures"
 SIZE_PX = (320, 240)
@@ -26,8 +28,6 @@ QUALITY = 55
 HIDDEN = (0.93, 0.93, 0.95)
 """The colour of an object that the judge does not see."""
 TILE_M = 0.05
-FROM = np.array([-0.75, -0.95, 0.75])
-"""Direction from the things to the camera: the side from which openings to the robot are seen."""
 
 
 def file_of(situation: Situation) -> str:
@@ -70,22 +70,48 @@ def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation)
         links: Surfaces of its links.
         situation: The situation.
     """
-    world, bodies = situation.complete, []
+    bodies, camera = arranged(robot, links, situation)
+    solid = joined(list(bodies.values()))
+    return Studio({}, solid, -0.6, SIZE_PX, camera, Sun(SUN.direction, frozen(camera.target))).take({})
+
+
+def arranged(
+    robot: Robot, links: dict[str, BodyTriangles], situation: Situation
+) -> tuple[dict[str, BodyTriangles], Camera]:
+    """Return the surfaces of a picture by name, and a camera that sees the things that are asked about.
+
+    Args:
+        robot: The robot.
+        links: Surfaces of its links.
+        situation: The situation.
+    """
+    bodies, points, with_hand = surfaces(robot, links, situation)
+    names = asked(situation)
+    camera = best_camera(bodies, names, points, with_hand)
+    return opened(bodies, names, camera), camera
+
+
+def surfaces(
+    robot: Robot, links: dict[str, BodyTriangles], situation: Situation
+) -> tuple[dict[str, BodyTriangles], Array, bool]:
+    """Return the surfaces of a situation by name, the corners of its things (n, 3) [m], and whether a hand is there.
+
+    Args:
+        robot: The robot.
+        links: Surfaces of its links.
+        situation: The situation.
+    """
+    world, bodies = situation.complete, dict[str, BodyTriangles]()
     for name, item in world.objects.items():
         color = color_of(name, item.is_static) if name in situation.world.states else HIDDEN
         solids = joined([solid_of(shape, color, 0.003) for shape in item.shapes])
-        bodies.append(solids.moved(world.states[name].world_T_object))
-    points = np.concatenate(
-        [
-            body.corners.reshape(-1, 3)
-            for body, name in zip(bodies, world.objects, strict=True)
-            if name != "table"
-        ]
-    )
+        bodies[name] = solids.moved(world.states[name].world_T_object)
+    points = np.concatenate([body.corners.reshape(-1, 3) for name, body in bodies.items() if name != "table"])
     hand = hand_of(robot, links, world)
-    camera = close_up(points, hand is not None)
-    solid = joined([*bodies, table_top(), *([hand] if hand is not None else [])])
-    return Studio({}, solid, -0.6, SIZE_PX, camera, Sun(SUN.direction, frozen(camera.target))).take({})
+    bodies["top of the table"] = table_top()
+    if hand is not None:
+        bodies["hand"] = hand
+    return bodies, points, hand is not None
 
 
 def table_top() -> BodyTriangles:
@@ -117,18 +143,3 @@ def hand_of(robot: Robot, links: dict[str, BodyTriangles], world: World) -> Body
     ]
     placed = [links[name].moved(Pose.identity() @ poses[name]) for name in shown]
     return joined(placed)
-
-
-def close_up(points: Array, with_hand: bool) -> Camera:
-    """Return a camera that sees all points.
-
-    Args:
-        points: Points, (n, 3), m.
-        with_hand: True to leave space for the hand above them.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    if with_hand:
-        high = high + (0.0, 0.0, 0.1)
-    size = max(float(np.linalg.norm(high - low)), 0.12)
-    middle = 0.5 * (low + high)
-    return Camera(frozen(middle + FROM / np.linalg.norm(FROM) * 2.35 * size), frozen(middle))

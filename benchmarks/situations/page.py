@@ -39,6 +39,7 @@ WORDS = {
     "occluded": "Hidden things, and missing senses",
     "places": "Places beside, between and over other things",
 }
+CUT = "Walls are cut open where hardly anything would be seen of a thing that is asked about."
 MADE = "This page is written by `python -m benchmarks.situations page`."
 
 
@@ -133,7 +134,12 @@ def category_page(scored: Scored, category: str) -> str:
         category: The category.
     """
     rows = [i for i, one in enumerate(scored.situations) if one.category == category]
-    lines = [f"# {WORDS[category]}", "", f"{MADE} White things are hidden from the judges.", ""]
+    lines = [
+        f"# {WORDS[category]}",
+        "",
+        f"{MADE} White things are hidden from the judges. {CUT}",
+        "",
+    ]
     for family, group in groupby(rows, key=lambda i: scored.situations[i].family):
         members = list(group)
         situations = [scored.situations[i] for i in members]

@@ -37,6 +37,7 @@ _HOMES = {
     "handiwork_core.model.trajectory": "Trajectory",
     "handiwork_core.model.world": "Contact JointState ObjectState Shape ShapeKind World WorldObject",
     "handiwork_ros.clients.async_skill_client": "AsyncSkillClient",
+    "handiwork_ros.clients.conditions_client": "ConditionAnswer ConditionsClient",
     "handiwork_ros.clients.goal_handle": "GoalHandle",
     "handiwork_ros.clients.skill_client": "SkillClient",
     "handiwork_ros.clients.skill_goals": "skill_goal",

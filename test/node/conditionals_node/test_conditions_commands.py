@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from handiwork_msgs.msg import Condition
 
+from handiwork_core.model.outcome import Code
+from handiwork_ros.clients.conditions_client import ConditionsClient
 from support.nodes.conditions_peer import Peer, playing
 
 FILE = """
@@ -103,3 +105,31 @@ def test_why_tells_the_numbers_and_its_exit_code_the_value(
     found, out, err = handiwork("why", condition)
     assert found == code, err
     assert all(word in out + err for word in words), out + err
+
+
+def test_a_program_asks_for_all_that_the_commands_do(peer: Peer) -> None:
+    with ConditionsClient() as client:
+        inside = client.evaluate("in_bin").condition
+        assert inside is not None and inside.value == Condition.TRUE and inside.reason
+        refused = client.evaluate("in_bni")
+        assert (refused.ok, refused.condition) == (False, None)
+        assert "did you mean 'in_bin'" in refused.outcome.message
+        assert client.watch("not in_bin", name="out_of_it", hold_s=0.3).key == "out_of_it"
+        peer.wait(lambda: "out_of_it" in peer.latest)
+        assert not client.watch("not in_bin", name="out_of_it", hold_s=0.7).ok
+        assert client.unwatch("out_of_it").ok
+        peer.wait(lambda: "out_of_it" not in peer.latest)
+        assert not client.unwatch("out_of_it").ok
+        task = "{name: home, subtasks: [{name: a, groups: {g: [{expression: in_bin}]}}]}"
+        begun = client.watch_task(task).progress
+        assert begun is not None and begun.name == "home"
+        again = client.watch_task(restart=True).progress
+        assert again is not None and again.name == "home"
+        assert client.watch_task("{name: home}").progress is None
+
+
+def test_a_program_without_a_monitor_is_answered_in_time() -> None:
+    with ConditionsClient(domain_id=99, timeout_s=0.5) as client:
+        answer = client.evaluate("in_bin")
+    assert answer.outcome.code is Code.UNRESPONSIVE
+    assert "conditions/evaluate does not answer in 0.5 s" in answer.outcome.message

@@ -17,6 +17,7 @@ from conditionals_node.expressions.decide import truths_of
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.subtasks.judge import TaskJudge
 from conditionals_node.subtasks.task import WatchedTask, read_task
+from conditionals_node.verdicts.holds import Holds
 from conditionals_node.verdicts.life import REST_MPS, Lives
 from conditionals_node.verdicts.rest import moved_by
 from conditionals_node.verdicts.truths import Mask, Truths
@@ -42,8 +43,8 @@ class BatchVerdicts:
         unwinnable: Where the task cannot be finished any more, (n,).
         collateral: Number of times that other objects were disturbed, (n,).
         events: The events of this step.
-        truth: Values of ``Truth`` of the other conditions by key, (n,).
-        margin: Their margins, (n,); nan where UNKNOWN.
+        truth: Values of ``Truth`` of the other conditions by key, (n,), a new one once it has lasted ``hold_s``.
+        margin: Their margins when they last had these values, (n,); nan where UNKNOWN.
         confirmed: Where they are confirmed at rest now, (n,); ``BatchJudge.lives`` has the rest of their lives.
     """
 
@@ -68,7 +69,7 @@ class BatchJudge:
         task: The task; see ``of_text`` and ``of_file``.
         robot: Description of the robot whose hands and joints the worlds have.
         n: Number of worlds.
-        conditions: Other conditions that are decided in each step; their ``hold_s`` does not count here.
+        conditions: Other conditions that are decided in each step; a new value counts once it has lasted ``hold_s``.
 
     Raises:
         ConfigError: A predicate decides one world at a time, or ``n`` is not positive.
@@ -84,6 +85,7 @@ class BatchJudge:
         self.judge = TaskJudge(task, n)
         self.lives = {condition.key: Lives(n) for condition in conditions}
         """The lives of the other conditions by key."""
+        self._holds = {condition.key: Holds(condition.hold_s, n) for condition in conditions}
         self._moved = {
             condition.key: {
                 name for leaf in condition.expression.leaves() for name in moved_by(leaf.predicate)
@@ -133,8 +135,9 @@ class BatchJudge:
         mask[given] = True
         self.judge.reset(mask)
         self._evaluation.reset(mask)
-        for lives in self.lives.values():
+        for key, lives in self.lives.items():
             lives.reset(mask)
+            self._holds[key].reset(mask)
 
     def step(self, worlds: Worlds, sealed: Mapping[str, ArrayLike] | None = None) -> BatchVerdicts:
         """Judge the next snapshot of all worlds.
@@ -157,8 +160,10 @@ class BatchJudge:
         sight = self._eyes.look_at_many(worlds, worlds.stamps, sealed or {})
         with np.errstate(invalid="ignore"):
             judged = self.judge.update(self._truth, sight, self._evaluation.decide)
-        margin = {c.key: self._evaluation.margin(c.expression) for c in self._conditions}
-        truth = {key: truths_of(values) for key, values in margin.items()}
+        for condition in self._conditions:
+            margins = self._evaluation.margin(condition.expression)
+            self._holds[condition.key].update(worlds.stamps, truths_of(margins), margins)
+        truth = {key: held.truth for key, held in self._holds.items()}
         for key, lives in self.lives.items():
             slow = sight.speed_mps < REST_MPS
             calm: Mask = np.asarray((slow | ~sight.rows(self._moved[key])[:, None]).all(axis=0))
@@ -175,7 +180,7 @@ class BatchJudge:
             self.judge.collateral,
             judged.events,
             truth,
-            margin,
+            {key: held.margin for key, held in self._holds.items()},
             {key: lives.at_end for key, lives in self.lives.items()},
         )
 

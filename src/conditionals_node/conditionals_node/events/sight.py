@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
 from handiwork_core.robot.robot import GripperSpec, Robot
 
+from .hand_poses import HandPoses
 from .happened import Flags
+from .noise_rooms import EXACT, NoiseRooms
 
 MIN_FORCE_N = 0.1
 """Force from which a contact counts, N."""
@@ -42,6 +44,10 @@ class Sight:
         gripped: Objects between the fingers, or under a cup that is sealed, (m, n).
         closed: Shares to which the grippers are closed, (n,); nan where it is not measured.
         feels: False where contacts are not known, so that no event of touching is reported.
+        offset_m: Origins of gripped objects in the frames of the hands, (m, n, hands, 3), m; nan where not known.
+        place_room_m: The room for noise of a place: what it exceeds along a direction with ``max_flip`` at most,
+            (m, n) or one that is broadcast, m; 0 where poses are exact.
+        tilt_room_rad: The same of a tilt, rad.
     """
 
     names: tuple[str, ...]
@@ -56,6 +62,9 @@ class Sight:
     gripped: Flags
     closed: Array
     feels: bool = True
+    offset_m: Array | None = None
+    place_room_m: Array = field(default_factory=lambda: EXACT)
+    tilt_room_rad: Array = field(default_factory=lambda: EXACT)
 
     def rows(self, names: Iterable[str]) -> Flags:
         """Return which objects have one of these names, (m,).
@@ -89,9 +98,14 @@ class Eyes:
         robot: Its description.
         surfaces: Bodies that do not count as objects.
         upright: Objects whose tilt is wanted.
+        max_flip: Largest probability with which noise of measured poses may turn an event; 1: it does not matter.
     """
 
-    def __init__(self, robot: Robot, surfaces: Iterable[str], upright: Iterable[str] = ()) -> None:
+    def __init__(
+        self, robot: Robot, surfaces: Iterable[str], upright: Iterable[str] = (), max_flip: float = 1.0
+    ) -> None:
+        self._hand_poses = HandPoses(robot)
+        self._noise_rooms = NoiseRooms(max_flip)
         self._grippers = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
         all_hands = hands(robot)
         self._hands = [hand for hand in all_hands if len(hand.fingers) > 1]
@@ -123,6 +137,7 @@ class Eyes:
         for cup in world.suction.values():
             if cup.sealed and cup.object in self._names:
                 touches["gripped"][self._names[cup.object]] = True
+        place_room, tilt_room = self._noise_rooms.of(world.states, self._names)
         return Sight(
             names,
             np.array([world.stamp_s]),
@@ -130,9 +145,13 @@ class Eyes:
             speed,
             self._tilts(WorldView(world), world.states, 1),
             *self._kinds_of(world.objects),
-            **touches,
+            touched=touches["touched"],
+            gripped=touches["gripped"],
             closed=np.array([_most(closed)]),
             feels=world.contacts is not None,
+            offset_m=self._hand_poses.offsets_of_one(place, touches["gripped"], world),
+            place_room_m=place_room,
+            tilt_room_rad=tilt_room,
         )
 
     def look_at_many(self, worlds: Worlds, stamp_s: Array, sealed: Mapping[str, ArrayLike]) -> Sight:
@@ -173,9 +192,11 @@ class Eyes:
                 speed,
                 self._tilts(view, worlds.poses, n),
                 *self._kinds_of(worlds.objects),
-                **touches,
+                touched=touches["touched"],
+                gripped=touches["gripped"],
                 closed=np.broadcast_to(_most(closed), (n,)),
                 feels=worlds.forces is not None,
+                offset_m=self._hand_poses.offsets(place, touches["gripped"], worlds.joints, worlds.frames),
             )
 
     def _known(self, names: Iterable[str]) -> tuple[str, ...]:

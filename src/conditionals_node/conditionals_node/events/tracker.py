@@ -30,6 +30,7 @@ class EventTracker:
         self._moving, self._gone, self._tipped, self._hit, self._holding = none, none, none, none, none
         self._in_scene = none
         self._from_m: Array = np.zeros((0, n, 3))
+        self._from_room_m: Array = np.zeros((0, n))
         self._since_s: Array = np.zeros((0, n))
         self._reported_s: dict[EventCode, Array] = {}
         # By world, (n,).
@@ -89,6 +90,7 @@ class EventTracker:
                 setattr(self, key, np.concatenate([getattr(self, key), none]))
             self._from_m = np.concatenate([self._from_m, np.full((more, self._n, 3), np.nan)])
             self._since_s = np.concatenate([self._since_s, np.full((more, self._n), np.nan)])
+            self._from_room_m = np.concatenate([self._from_room_m, np.zeros((more, self._n))])
 
     def _wrong_grasp(self, sight: Sight, aim: Aim, found: Reports) -> None:
         wrong = first_of(sight.gripped & ~aim.intended)
@@ -137,6 +139,7 @@ class EventTracker:
         begins = fast & ~self._moving
         if begins.any():
             self._from_m[begins] = sight.place_m[begins]
+            self._from_room_m = np.where(begins, sight.place_room_m, self._from_room_m)
             self._since_s = np.where(begins, sight.stamp_s, self._since_s)
             if rules.tell_starts:
                 index = indices(begins)
@@ -146,9 +149,11 @@ class EventTracker:
         if ends.any():
             index = indices(ends)
             way = np.linalg.norm(sight.place_m[index] - self._from_m[index], axis=1)
+            # What noise may have made of a shorter way is not reported.
+            sure = way - np.hypot(self._from_room_m, sight.place_room_m)[index]
             for code, share in (
-                (EventCode.OBJECT_MOVED, way >= rules.move_m),
-                (EventCode.OBJECT_BUMPED, (way >= rules.bump_m) & (way < rules.move_m)),
+                (EventCode.OBJECT_MOVED, sure >= rules.move_m),
+                (EventCode.OBJECT_BUMPED, (sure >= rules.bump_m) & (sure < rules.move_m)),
             ):
                 who, world = index[0][share], index[1][share]
                 found.add(code, 2, who, world, PUSHED_TEXT[code], way[share], self._since_s[who, world])
@@ -170,11 +175,15 @@ class EventTracker:
             axis=2, initial=-np.inf
         )
         # An intended object that is outside is forgotten neither, nor is it noted.
-        begins = self._starts("_gone", seen & ~aim.intended, beyond > 0.0)
+        # What noise leaves open stays as it was.
+        sure = (np.abs(beyond) > sight.place_room_m) | (sight.place_room_m == 0.0)
+        begins = self._starts("_gone", seen & ~aim.intended & sure, beyond > 0.0)
         index = indices(begins)
         found.add(EventCode.OBJECT_OUT_OF_SCENE, 3, *index, _gone_text, beyond[index])
-        tilted = sight.rows(self._rules.upright)[:, None] & (sight.tilt_rad > self._rules.tip_rad)
-        index = indices(self._starts("_tipped", seen, tilted))
+        over = sight.tilt_rad - self._rules.tip_rad
+        sure = (np.abs(over) > sight.tilt_room_rad) | (sight.tilt_room_rad == 0.0) | np.isnan(over)
+        tilted = sight.rows(self._rules.upright)[:, None] & (over > 0.0)
+        index = indices(self._starts("_tipped", seen & sure, tilted))
         limit = self._rules.tip_rad
         found.add(
             EventCode.OBJECT_TIPPED_OVER,

@@ -10,6 +10,7 @@ import numpy as np
 from conditionals_node.doubt.doubts import MAX_FLIP
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.expression import Expression
+from conditionals_node.verdicts.holds import counts
 from conditionals_node.verdicts.life import NOT_YET, Life, Lives
 from conditionals_node.verdicts.rest import Speeds, moved_by
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -60,9 +61,11 @@ class _Entry:
     def shown(self, life: Life) -> ConditionStatus:
         return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s, life)
 
-    def comes_back(self, truth: Truth) -> bool:
-        """Return True when the value is UNKNOWN, unless it would turn the value before a doubt."""
-        return self.finding.truth is Truth.UNKNOWN and self.firm in (None, truth)
+    def counts(self, truth: Truth, now_s: float) -> bool:
+        """Return True when a new value is shown from now on; the value before a doubt needs as long to turn."""
+        shown = self.firm if self.finding.truth is Truth.UNKNOWN and self.firm else self.finding.truth
+        lasted_s = now_s - self.pending_since_s
+        return self.fresh or bool(counts(shown, truth, lasted_s, self.condition.hold_s))
 
     def is_settled(self, evaluation: Evaluation) -> bool:
         """Return True when the present snapshot leaves the value as it is."""
@@ -273,8 +276,7 @@ class ConditionMonitor:
             return False
         if entry.pending is not found.truth:
             entry.pending, entry.pending_since_s = found.truth, now_s
-        at_once = entry.fresh or found.truth is Truth.UNKNOWN or entry.comes_back(found.truth)
-        if not at_once and now_s - entry.pending_since_s < entry.condition.hold_s:
+        if not entry.counts(found.truth, now_s):
             return False
         entry.firm = before if found.is_in_doubt else None
         entry.finding, entry.since_s, entry.stamp_s = found, entry.pending_since_s, stamp_s

@@ -11,11 +11,12 @@ from conditionals_node.events.happened import named
 from conditionals_node.events.sight import Sight
 from conditionals_node.predicates.counting import Logical
 from conditionals_node.predicates.measured import Relation
-from conditionals_node.verdicts.life import REST_MPS, REST_S, ROUND_OFF_S, Lives
+from conditionals_node.verdicts.life import REST_MPS, REST_S, Lives
 from conditionals_node.verdicts.truths import TRUE, Mask, Truths
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import Array
 
+from .carries import Carries, length
 from .group_run import TruthOf
 from .machine import TaskRun
 
@@ -41,6 +42,8 @@ class SuccessRules:
         push_m: The way, m.
         carry_s: Time for which a hand must squeeze an object without a break to carry it, s.
         carry_m: Way that the object must make meanwhile, m.
+        drift_m: Way in the hand from which an object does not follow it: time and way of the carrying begin again. Only
+            where the pose of the hand is known, m.
         sink_m: Depth below its start, and below all goals, from which an object is lost, m.
     """
 
@@ -53,10 +56,12 @@ class SuccessRules:
     push_m: float = 0.05
     carry_s: float = 0.2
     carry_m: float = 0.01
+    drift_m: float = 0.005
     sink_m: float = 0.15
 
     def __post_init__(self) -> None:
-        for name in ("rest_mps", "confirm_s", "settle_s", "push_m", "carry_s", "carry_m", "sink_m"):
+        names = ("rest_mps", "confirm_s", "settle_s", "push_m", "carry_s", "carry_m", "drift_m", "sink_m")
+        for name in names:
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name}: is {getattr(self, name):g}; write 0 or more")
 
@@ -114,11 +119,9 @@ class Success:
         """Objects that the task has moved, and that are not at rest, (m, n)."""
         self.nothing_done: Mask = np.zeros(n, dtype=bool)
         self._refused = False
-        self._carried: Mask = np.zeros((0, n), dtype=bool)
-        self._gripped: Mask = np.zeros((0, n), dtype=bool)
-        self._gripped_since_s: Array = np.zeros((0, n))
-        self._gripped_at_m: Array = np.zeros((0, n, 3))
+        self._carries = Carries(rules, n)
         self._start_m: Array = np.zeros((0, n, 3))
+        self._start_room_m: Array = np.zeros((0, n))
         self._before: dict[tuple[int, str], Mask] = {}
         self._predicates: dict[tuple[int, str], Predicate] = {}
 
@@ -133,8 +136,9 @@ class Success:
         self.end_score = np.where(rows, 0.0, self.end_score)
         self.peak_score = np.where(rows, 0.0, self.peak_score)
         self.unwinnable, self.nothing_done = self.unwinnable & ~rows, self.nothing_done & ~rows
-        for flags in (self.pushed, self.intruding, self.restless, self._carried, self._gripped):
+        for flags in (self.pushed, self.intruding, self.restless):
             flags[:, rows] = False
+        self._carries.reset(rows)
         self._start_m[:, rows] = np.nan
         for there in self._before.values():
             there[rows] = False
@@ -149,6 +153,7 @@ class Success:
         """
         self._grow(len(sight.names))
         self._start_m[:, rows] = sight.place_m[:, rows]
+        self._start_room_m = np.where(rows, sight.place_room_m, self._start_room_m)
         if self.rules.exclusive:
             for key, predicate in self._others(sight):
                 there = self._before.setdefault(key, np.zeros(self._n, dtype=bool))
@@ -166,7 +171,8 @@ class Success:
         self._grow(len(sight.names))
         fresh = np.isnan(self._start_m) & ~np.isnan(sight.place_m)
         self._start_m = np.where(fresh, sight.place_m, self._start_m)
-        self._follow_hands(sight)
+        self._start_room_m = np.where(fresh[..., 0], sight.place_room_m, self._start_room_m)
+        self._carries.update(sight)
         holds = run.holds(truth)
         self.end_score = run.kept_score(truth)
         self.peak_score = np.maximum(self.peak_score, self.end_score)
@@ -198,15 +204,13 @@ class Success:
         return found
 
     def _grow(self, m: int) -> None:
-        more = m - len(self._carried)
+        more = m - len(self.pushed)
         if more > 0:
-            for key in ("pushed", "intruding", "restless", "_carried", "_gripped"):
+            for key in ("pushed", "intruding", "restless"):
                 flags = np.concatenate([getattr(self, key), np.zeros((more, self._n), dtype=bool)])
                 setattr(self, key, flags)
-            nan = np.full((more, self._n, 3), np.nan)
-            self._start_m = np.concatenate([self._start_m, nan])
-            self._gripped_at_m = np.concatenate([self._gripped_at_m, nan])
-            self._gripped_since_s = np.concatenate([self._gripped_since_s, nan[..., 0]])
+            self._start_m = np.concatenate([self._start_m, np.full((more, self._n, 3), np.nan)])
+            self._start_room_m = np.concatenate([self._start_room_m, np.zeros((more, self._n))])
 
     def _others(self, sight: Sight) -> list[tuple[tuple[int, str], Predicate]]:
         """Return the predicates about objects that a goal is not for."""
@@ -221,19 +225,8 @@ class Success:
                     found.append((key, self._predicates[key]))
         return found
 
-    def _follow_hands(self, sight: Sight) -> None:
-        """Note which objects a hand carries: it squeezes them without a break while they move."""
-        begins = sight.gripped & ~self._gripped
-        self._gripped = sight.gripped
-        self._gripped_since_s = np.where(begins, sight.stamp_s, self._gripped_since_s)
-        self._gripped_at_m = np.where(begins[..., None], sight.place_m, self._gripped_at_m)
-        if sight.gripped.any():
-            long = sight.stamp_s - self._gripped_since_s >= self.rules.carry_s - ROUND_OFF_S
-            far = _length(sight.place_m - self._gripped_at_m) >= self.rules.carry_m
-            self._carried = self._carried | (sight.gripped & long & far)
-
     def _judge_objects(self, run: TaskRun, sight: Sight, decide: Decide, holds: Mask) -> None:
-        none = np.zeros_like(self._carried)
+        none = np.zeros_like(self.pushed)
         self.pushed, self.intruding, self.restless = none, none, none
         if not holds.any():
             self.nothing_done = np.zeros(self._n, dtype=bool)
@@ -243,8 +236,10 @@ class Success:
         if self.rules.require_stationary:
             self.restless = targets & ~(sight.speed_mps < self.rules.rest_mps)
         if self.rules.by_robot:
-            far = _length(sight.place_m - self._start_m) >= self.rules.push_m
-            self.pushed = targets & far & ~self._carried
+            # As with ``exclusive``, what noise does not exclude counts.
+            room_m = np.hypot(self._start_room_m, sight.place_room_m)
+            far = length(sight.place_m - self._start_m) + room_m >= self.rules.push_m
+            self.pushed = targets & far & ~self._carries.carried
         if self.rules.exclusive:
             row = {name: i for i, name in enumerate(sight.names)}
             intruding = none.copy()
@@ -255,7 +250,7 @@ class Success:
 
     def _targets(self, run: TaskRun, sight: Sight) -> Mask:
         """Return the movable objects of completed groups of the stages that last, (m, n)."""
-        found = np.zeros_like(self._carried)
+        found = np.zeros_like(self.pushed)
         for stage, moved in zip(run.runs, self._moved, strict=True):
             if stage.stage.lasts:
                 for group, names in zip(stage.groups, moved, strict=True):
@@ -268,7 +263,8 @@ class Success:
         for goal in self._goals:
             places = sight.place_m[sight.rows(goal.predicate.references()), :, 2]
             lows = np.fmin(lows, np.fmin.reduce(places, axis=0, initial=np.inf))
-        limit = np.fmin(self._start_m[..., 2], lows) - self.rules.sink_m
+        room_m = np.hypot(self._start_room_m, sight.place_room_m)
+        limit = np.fmin(self._start_m[..., 2], lows) - self.rules.sink_m - room_m
         lost = sight.movable[:, None] & ~sight.gripped & (sight.place_m[..., 2] < limit)
         self.unwinnable = np.zeros(self._n, dtype=bool)
         if not lost.any():
@@ -279,7 +275,3 @@ class Success:
                 for group, names in zip(stage.groups, moved, strict=True)
             ]
             self.unwinnable |= (run.current <= i) & ~stage.enough(chances)
-
-
-def _length(vectors: Array) -> Array:
-    return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))

@@ -56,7 +56,8 @@ class TaskWatch:
 
     def __init__(self, task: WatchedTask, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
         self.task, self._evaluation = task, evaluation
-        self._eyes = Eyes(robot, task.rules.surfaces, task.rules.upright)
+        self._max_flip = evaluation.max_flip if task.max_flip is None else task.max_flip
+        self._eyes = Eyes(robot, task.rules.surfaces, task.rules.upright, self._max_flip)
         for expression in task.expressions.values():
             evaluation.add(expression)
         self.restart(now_s)
@@ -121,8 +122,7 @@ class TaskWatch:
             self.restart(now_s)
         self._now_s = now_s
 
-        doubts = Doubts(world)
-        limit = self._evaluation.max_flip if self.task.max_flip is None else self.task.max_flip
+        doubts, limit = Doubts(world), self._max_flip
 
         def decide(predicate: Predicate) -> Truths:
             """Decide whether another object is at a goal: it is where noise does not exclude it."""

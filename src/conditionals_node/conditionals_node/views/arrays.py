@@ -24,9 +24,13 @@ def numbers_of(values: Any, name: str) -> Array:  # noqa: ANN401 - anything that
         ValueError: The array is not in the memory of the processor, or cannot be exported; names it.
     """
     if not isinstance(values, np.ndarray) and hasattr(values, "__dlpack__"):
+        if hasattr(values, "resolve_neg"):
+            # torch exports a view with a pending minus, such as t.conj().imag, without the minus.
+            values = values.resolve_neg()
         try:
             values = np.from_dlpack(values)
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            text = "is not in the memory of the processor, or needs a gradient; give values.detach().cpu()"
+            text = "is no dense array of numbers in the memory of the processor, or needs a gradient"
+            text = f"{text}; give values.detach().cpu(), and bfloat16 as float"
             raise ValueError(f"{name}: {text} ({error})") from error
     return np.ascontiguousarray(values, dtype=np.float64)

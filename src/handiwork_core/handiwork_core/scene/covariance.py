@@ -66,6 +66,38 @@ def read_covariance(values: ArrayLike) -> Array | None:
     return frozen(0.5 * (matrix + matrix.T))
 
 
+def read_covariances(rows: Array) -> list[Array | None] | None:
+    """Return many covariances from their numbers, much faster than one after the other.
+
+    Args:
+        rows: Row-major numbers, (n, 36).
+
+    Returns:
+        What ``read_covariance`` returns of each; None where it may refuse one, which it explains.
+    """
+    matrices = rows.reshape(-1, SIZE, SIZE)
+    variances = np.diagonal(matrices, axis1=1, axis2=2)
+    if not np.isfinite(rows).all() or (variances < 0.0).any():
+        return None
+    scale = np.sqrt(variances)
+    turned = matrices.transpose(0, 2, 1)
+    if (np.abs(matrices - turned) > RELATIVE * scale[:, :, None] * scale[:, None, :]).any():
+        return None
+    symmetric: Array = 0.5 * (matrices + turned)
+    sure = np.where(scale > 0.0, scale, 1.0)
+    correlations = symmetric / (sure[:, :, None] * sure[:, None, :])
+    try:
+        # A factor exists where no eigenvalue is below minus the tolerance.
+        np.linalg.cholesky(correlations + RELATIVE * np.eye(SIZE))
+    except np.linalg.LinAlgError:
+        return None
+    symmetric.setflags(write=False)
+    return [
+        one if any_ else None
+        for one, any_ in zip(symmetric, np.asarray(rows.any(axis=1)).tolist(), strict=True)
+    ]
+
+
 def deviation_of(covariance: Array) -> Deviation:
     """Return the standard deviations of position and rotation.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 
 from .cursors import HEAD, PLAIN_LITTLE_ENDIAN, Sink, Source, Texts, Unusual, aligned
-from .formats import FLOAT64, NO_FLOATS, TEXT, FieldType, MessageFormat
+from .formats import FLOAT64, FLOATS, TEXT, FieldType, MessageFormat
 
 STAMP, STAMP_BIG_ENDIAN = struct.Struct("<iI"), struct.Struct(">iI")
 
@@ -55,6 +55,8 @@ class MessageLayout:
         """The number of entries."""
         self.begins: dict[tuple[str, FieldType], tuple[list[int], int]] = {}
         """Offsets in the message at which fields of one type begin, and the number of fields from each on."""
+        self.lists: dict[str, list[tuple[int, int]]] = {}
+        """The offset in the message at which the list of numbers of each entry begins, and their number."""
         self._fixed, self._same = struct.Struct(""), tuple[bytes, ...]()
 
     def fix(self, data: bytes, spans: Sequence[tuple[int, int]]) -> None:
@@ -133,8 +135,8 @@ def read_layout(data: bytes, form: MessageFormat) -> MessageLayout:
         form: Its format.
 
     Raises:
-        Unusual: The message is of the other endianness, it is cut short, a text holds anything but UTF-8 up to a
-            single zero byte, or a list of ``NO_FLOATS`` is not empty.
+        Unusual: The message is of the other endianness, it is cut short, or a text holds anything but UTF-8 up to a
+            single zero byte.
     """
     if data[:2] != PLAIN_LITTLE_ENDIAN:
         raise Unusual
@@ -193,12 +195,14 @@ def _walk(form: MessageFormat, along: Source | Sink, layout: MessageLayout) -> N
         found: list[list[Any]] = [[] for _ in runs]
         for _ in range(steps):
             for (of, count), some in zip(runs, found, strict=True):
-                if of is NO_FLOATS:
-                    along.nothing()
+                if of is FLOATS:
+                    some.append(along.floats())
                 else:
                     some.append(along.texts(count) if of is TEXT else along.room(of, count * share))
         for (of, count), some in zip(runs, found, strict=True):
             if of is TEXT:
                 layout.texts[name] = some
-            elif of is not NO_FLOATS:
+            elif of is FLOATS:
+                layout.lists[name] = some
+            else:
                 layout.begins[name, of] = some, count * share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
-from .formats import Block, FieldType
+from .formats import FLOAT64, Block, FieldType
 
 HEAD = 4
 """The number of bytes before the body; alignment counts from there."""
@@ -90,18 +90,18 @@ class Source:
             self._at = end
         return tuple(found)
 
-    def nothing(self) -> None:
-        """Pass by the count of an empty list.
+    def floats(self) -> tuple[int, int]:
+        """Pass by a list of numbers; return the offset at which they begin, and their number.
 
         Raises:
-            Unusual: The list is not empty.
+            Unusual: They end behind the message.
             struct.error: The count is cut short.
         """
         at = aligned(self._at, 4)
-        self._at = at + 4
-        if COUNT.unpack_from(self._data, at)[0]:
-            raise Unusual
+        (count,) = COUNT.unpack_from(self._data, at)
         self.spans.append((at, at + 4))
+        self._at = at + 4
+        return (self.room(FLOAT64, count) if count else self._at), count
 
     def room(self, of: FieldType, count: int) -> int:
         """Pass by numbers; return the offset at which they begin.
@@ -161,9 +161,9 @@ class Sink:
             self._append(4, COUNT.pack(len(code)) + code)
         return found
 
-    def nothing(self) -> None:
-        """Write an empty list."""
-        self._append(4, COUNT.pack(0))
+    def floats(self) -> tuple[int, int]:
+        """Write an empty list; return the offset behind it, and 0."""
+        return self._append(4, COUNT.pack(0)) + 4, 0
 
     def room(self, of: FieldType, count: int) -> int:
         """Write zeros in the place of numbers; return the offset at which they begin.

@@ -35,8 +35,8 @@ TEXT = FieldType("string", 4, 0)
 TIME = FieldType("builtin_interfaces/Time", 4, 8)
 UINT64 = FieldType("uint64", 8, 8)
 FLOAT64 = FieldType("double", 8, 8)
-NO_FLOATS = FieldType("sequence<double>", 4, 4)
-"""A list of numbers that is empty: its count, which is zero. Messages with other lists are unusual."""
+FLOATS = FieldType("sequence<double>", 4, 4)
+"""A list of numbers: its count, and the numbers. Lists are read; they are written empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Block:
-    """Fields that follow one another. Fields of one type have no other type between them; ``NO_FLOATS`` come alone.
+    """Fields that follow one another. Fields of one type have no other type between them; ``FLOATS`` come alone.
 
     Args:
         fields: The fields.
@@ -111,7 +111,7 @@ OBJECT_STATES = MessageFormat(
                 *_floats("twist.linear", "xyz"),
                 *_floats("twist.angular", "xyz"),
                 Field("age", FLOAT64),
-                Field("pose_covariance", NO_FLOATS),
+                Field("pose_covariance", FLOATS),
             ),
             "states",
         ),

@@ -14,11 +14,12 @@ from rclpy.serialization import deserialize_message
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Contact, ObjectState
+from handiwork_core.scene.covariance import SIZE, read_covariances
 from handiwork_ros.conversions import contacts_from_msg, object_states_from_msg
 from handiwork_ros.conversions.pose import unit_wxyz
 
 from .codec import MessageLayout, numbers_at, read_layout, stamp_from_bytes
-from .cursors import Unusual
+from .cursors import HEAD, Unusual
 from .formats import CONTACTS, FLOAT64, OBJECT_STATES, UINT64, MessageFormat
 
 AGE = 13
@@ -38,6 +39,8 @@ class _Rows:
         self._layout: MessageLayout | None = None
         self._places: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
         self._before: Array | None = None
+        self.lists: list[tuple[int, int]] = []
+        """The place where the list of numbers of each row begins, and their number; the same list while these stay."""
 
     def read(self, data: bytes) -> tuple[list[tuple[str, ...]], Array, NDArray[np.intp] | None]:
         """Return names, numbers, and the indices of rows that are new; None if all are.
@@ -50,6 +53,7 @@ class _Rows:
             self._layout, before = None, None
             self._layout = read_layout(data, self._form)
             self._places = self._layout.places(self._array, FLOAT64)
+            self.lists = self._layout.lists.get(self._array, [])
         rows = numbers_at(data, self._places)
         rows.setflags(write=False)
         if not np.isfinite(rows).all():
@@ -71,10 +75,60 @@ class _Rows:
         self._before = None
 
 
+class _Covariances:
+    """The covariances of a stream of messages. One whose numbers stay is the same array again."""
+
+    def __init__(self) -> None:
+        self._lists: list[tuple[int, int]] = []
+        self._at: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._places: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
+        self._numbers: Array | None = None
+        self._made: list[Array | None] = []
+
+    def read(self, data: bytes, lists: list[tuple[int, int]]) -> list[Array | None]:
+        """Return the covariance of each row; None for an exact pose.
+
+        Args:
+            data: The message.
+            lists: See ``_Rows.lists``.
+
+        Raises:
+            Unusual: A list is neither empty nor a covariance.
+        """
+        if lists is not self._lists:
+            self._learn(lists)
+        if not len(self._at):
+            return self._made
+        numbers, last = numbers_at(data, self._places), self._numbers
+        self._numbers = None
+        new = self._at >= 0 if last is None else (numbers != last).any(axis=1)
+        if new.any():
+            found = read_covariances(numbers[new])
+            if found is None:
+                raise Unusual
+            self._made = list(self._made)
+            for at, one in zip(self._at[new].tolist(), found, strict=True):
+                self._made[at] = one
+        self._numbers = numbers
+        return self._made
+
+    def _learn(self, lists: list[tuple[int, int]]) -> None:
+        counts = {count for _, count in lists}
+        self._at, self._numbers = np.zeros(0, dtype=np.intp), None
+        self._lists, self._made = [], [None] * len(lists)
+        if not counts <= {0, SIZE * SIZE}:
+            raise Unusual
+        self._at = np.array([i for i, (_, count) in enumerate(lists) if count], dtype=np.intp)
+        begins = np.array([lists[i][0] for i in self._at.tolist()], dtype=np.intp)
+        self._places = ((begins - HEAD) // FLOAT64.alignment)[:, None] + np.arange(SIZE * SIZE)
+        self._lists = lists
+
+
 class StatesDecoder:
     """Converts serialized ObjectStates to states by name."""
 
     def __init__(self) -> None:
+        self._covariances = _Covariances()
         self._rows = _Rows(OBJECT_STATES, AGE)  # the time of a measurement moves nothing
         self._made: list[ObjectState] = []
         self._names: list[tuple[str, ...]] = []
@@ -97,6 +151,7 @@ class StatesDecoder:
                 raise Unusual
             if ages.any() and (ages < 0.0).any():
                 raise Unusual
+            covariances = self._covariances.read(data, self._rows.lists)
         except Unusual:
             self._rows.forget()
             return object_states_from_msg(deserialize_message(data, ObjectStates))
@@ -104,11 +159,11 @@ class StatesDecoder:
         new = [True] * len(names) if changed is None else _marked(changed, len(names))
         kept = [None] * len(names) if changed is None else self._made
         self._made = [
-            ObjectState(Pose(Rotation(q), row[:3]), row[7:10], row[10:AGE], at_s)
+            ObjectState(Pose(Rotation(q), row[:3]), row[7:10], row[10:AGE], at_s, noise)
             if is_new or last is None
-            else ObjectState(last.world_T_object, last.world_v_object, last.world_w_object, at_s)
-            for q, row, at_s, is_new, last in zip(
-                wxyz, rows, (stamp_s - ages).tolist(), new, kept, strict=True
+            else ObjectState(last.world_T_object, last.world_v_object, last.world_w_object, at_s, noise)
+            for q, row, at_s, noise, is_new, last in zip(
+                wxyz, rows, (stamp_s - ages).tolist(), covariances, new, kept, strict=True
             )
         ]
         return {name: state for (name,), state in zip(names, self._made, strict=True)}

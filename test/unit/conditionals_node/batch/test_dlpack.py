@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conditionals_node.batch import Poses, Worlds
+from conditionals_node.batch import BatchJudge, Poses, Worlds
+from conditionals_node.expressions.build import Builder
+from support.records.tabletop import ROBOT, Shown, task_of
 
 
 class Tensor:
@@ -65,6 +67,38 @@ def test_a_quaternion_that_is_off_by_rounding_is_made_exact() -> None:
 def test_an_array_of_a_gpu_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"position: .*cpu\(\).*cuda:0"):
         Poses(Tensor(np.zeros((1, 3)), device=2), turns(1))  # type: ignore[arg-type]
+
+
+def test_an_array_of_numbers_that_numpy_lacks_is_refused_with_a_way_out() -> None:
+    class Brain16(Tensor):
+        def __dlpack__(self, **options: Any) -> Any:
+            raise BufferError("Unsupported dtype in DLTensor.")
+
+    with pytest.raises(ValueError, match=r"position: .*bfloat16 as float.*Unsupported dtype"):
+        Poses(Brain16(np.zeros((1, 3))), turns(1))  # type: ignore[arg-type]
+
+
+def test_a_minus_that_torch_has_not_carried_out_counts() -> None:
+    class Negative(Tensor):
+        """As in torch 2.13: DLPack exports the numbers without the pending minus."""
+
+        def resolve_neg(self) -> Tensor:
+            return Tensor(-self.values)
+
+    found = Poses(Negative(np.ones((1, 3))), turns(1)).position  # type: ignore[arg-type]
+    assert found.tolist() == [[-1.0, -1.0, -1.0]]
+
+
+def test_verdicts_are_exported_without_a_copy() -> None:
+    condition = Builder(ROBOT).build("object_stationary", {"object": "cube"}, 0.1)
+    text = "{name: t, subtasks: [{name: put, pick_and_place: {object: [cube], container: bin}}]}"
+    judge = BatchJudge(task_of(text), ROBOT, 2, [condition])
+    for i in range(2):
+        found = judge.step(Worlds.of([Shown().world(1.0 + 0.1 * i)] * 2))
+        given = [found.score, found.end_score, found.peak_score, found.done, found.success, found.collateral]
+        given += [found.peak_success, found.unwinnable, *found.truth.values(), *found.margin.values()]
+        for values in [*given, *found.confirmed.values()]:
+            assert np.shares_memory(np.from_dlpack(values), values)
 
 
 def test_stamps_of_another_number_are_refused() -> None:

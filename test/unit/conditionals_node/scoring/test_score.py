@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.situations.draw import PICTURES, arranged, file_of
 from benchmarks.situations.page import PAGES, pages
+from benchmarks.situations.views import ENOUGH, asked, seen_shares
 
 from conditionals_node.expressions.build import Builder
 from conditionals_node.scoring import (
@@ -24,6 +26,7 @@ from handiwork_cli.cli import main
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_viz.film.solids import link_solids
 from support.paths import ROBOTS, ROOT
 
 pytestmark = pytest.mark.slow
@@ -204,3 +207,16 @@ def test_the_judge_of_the_how_to_runs(tmp_path: Path) -> None:
 def test_the_pages_are_those_of_the_data() -> None:
     for name, text in pages(load_robot(ROBOTS / "fr3")).items():
         assert (PAGES / name).read_text(encoding="utf-8") == text, "run python -m benchmarks.situations page"
+
+
+def test_each_picture_shows_the_things_that_are_asked_about() -> None:
+    robot = load_robot(ROBOTS / "fr3")
+    links = link_solids(robot, ROBOTS / "fr3")
+    shares = {}
+    for situation in load_situations():
+        bodies, camera = arranged(robot, links, situation)
+        shares[situation.key] = min(seen_shares(bodies, asked(situation), camera), default=1.0)
+    assert {key: share for key, share in shares.items() if share < ENOUGH} == {}
+    assert {file_of(situation) for situation in load_situations()} == {
+        path.name for path in PICTURES.iterdir()
+    }

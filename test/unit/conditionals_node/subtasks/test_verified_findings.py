@@ -322,7 +322,7 @@ def test_what_cannot_be_known_neither_confirms_nor_ends_a_success() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rest_mps", "confirm_s", "settle_s", "push_m", "carry_s", "carry_m", "sink_m"]
+    "name", ["rest_mps", "confirm_s", "settle_s", "push_m", "carry_s", "carry_m", "drift_m", "sink_m"]
 )
 def test_impossible_options_are_refused(name: str) -> None:
     with pytest.raises(Exception, match=f"success.{name}: is -1; write 0 or more"):

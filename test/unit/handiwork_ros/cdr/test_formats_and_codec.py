@@ -13,7 +13,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from handiwork_ros.cdr.codec import MessageLayout, Template, numbers_at, read_layout, stamps_at
 from handiwork_ros.cdr.cursors import HEAD, Unusual
-from handiwork_ros.cdr.formats import FLOAT64, FORMATS, NO_FLOATS, TEXT, TIME, UINT64, Block, MessageFormat
+from handiwork_ros.cdr.formats import FLOAT64, FLOATS, FORMATS, TEXT, TIME, UINT64, Block, MessageFormat
 
 TEXTS = ("", "a", "ab", "cube", "a name of more than a few letters", "Größe")
 PLAIN = (TEXT.name, TIME.name, UINT64.name, FLOAT64.name)
@@ -29,7 +29,7 @@ def class_of(name: str) -> Any:
 def defined(kind: Any, array: str = "", path: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield array, path and type of each field, as the message's own definition has them."""
     for name, of in kind.get_fields_and_field_types().items():
-        if of == NO_FLOATS.name and array:
+        if of == FLOATS.name and array:
             yield array, f"{path}{name}", of
         elif of.startswith("sequence<"):
             entry = of.removeprefix("sequence<").removesuffix(">")
@@ -69,7 +69,7 @@ def filled(form: MessageFormat, rng: np.random.Generator, stamped: bool = True) 
 
 def fill(target: Any, block: Block, rng: np.random.Generator, stamped: bool) -> Any:
     for field in block.fields:
-        if field.type is NO_FLOATS:
+        if field.type is FLOATS:
             continue
         if field.type is TIME:
             stamp = get(target, field.name)
@@ -187,7 +187,7 @@ def test_a_message_that_is_cut_short_is_refused(form: MessageFormat) -> None:
         data = serialize_message(message)
         end = len(data)
         # Padding: rclpy also keeps room to align the numbers of each list that turns out to be empty.
-        lists = [block for block in form.blocks if NO_FLOATS in dict(block.runs)]
+        lists = [block for block in form.blocks if FLOATS in dict(block.runs)]
         padding = 8 * (1 + sum(len(entries_of(message, block)) for block in lists))
         for size in range(end):
             try:

@@ -9,6 +9,7 @@ from rclpy.serialization import serialize_message
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Contact, ObjectState
+from handiwork_ros.cdr import row_reader
 from handiwork_ros.cdr.codec import stamp_from_bytes
 from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder
 from handiwork_ros.conversions import (
@@ -146,6 +147,62 @@ def test_ages_and_covariances_are_those_of_the_ordinary_way() -> None:
         assert all(same_state(found[name], wanted[name]) for name in wanted)
         covariances = [name for name in found if found[name].pose_covariance is not None]
         assert covariances == ([NAMES[2]] if turn % 2 else [])
+
+
+def random_covariance(rng: np.random.Generator) -> list[float]:
+    factor = rng.normal(size=(6, 6)) * ([0.01] * 3 + [0.1] * 3)
+    return list((factor.T @ factor).ravel().tolist())
+
+
+def test_covariances_are_read_without_the_ordinary_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, decoder = np.random.default_rng(7), StatesDecoder()
+    ordinary: list[object] = []
+    monkeypatch.setattr(row_reader, "object_states_from_msg", ordinary.append)
+    for _ in range(5):
+        message = random_states(rng, NAMES, 3.0)
+        for state in message.states[1:]:
+            state.pose_covariance = random_covariance(rng)
+        message.states[2].pose_covariance = [0.0] * 36
+        found, wanted = decoder(serialize_message(message)), object_states_from_msg(message)
+        assert all(same_state(found[name], wanted[name]) for name in wanted)
+        for name in NAMES:
+            np.testing.assert_array_equal(found[name].pose_covariance, wanted[name].pose_covariance)
+    assert ordinary == []
+
+
+def test_a_covariance_that_stays_is_the_same_array_and_one_that_changes_is_not() -> None:
+    rng, decoder = np.random.default_rng(8), StatesDecoder()
+    message = random_states(rng, NAMES, 1.0)
+    for state in message.states[:2]:
+        state.pose_covariance = random_covariance(rng)
+    first = decoder(serialize_message(message))
+    message.states[1].pose_covariance = random_covariance(rng)
+    second = decoder(serialize_message(message))
+    assert second[NAMES[0]].pose_covariance is first[NAMES[0]].pose_covariance
+    assert second[NAMES[1]].pose_covariance is not first[NAMES[1]].pose_covariance
+    assert second[NAMES[1]].world_T_object is first[NAMES[1]].world_T_object
+
+
+@pytest.mark.parametrize("kind", ["not symmetric", "negative", "indefinite", "nan", "short"])
+def test_what_is_no_covariance_is_refused_and_leaves_no_trace(kind: str) -> None:
+    rng, decoder = np.random.default_rng(9), StatesDecoder()
+    message = random_states(rng, NAMES, 1.0)
+    message.states[1].pose_covariance = random_covariance(rng)
+    good = serialize_message(message)
+    wanted = decoder(good)[NAMES[1]].pose_covariance
+    matrix = 1e-4 * np.eye(6)
+    if kind == "not symmetric":
+        matrix[0, 1] = 1e-5
+    elif kind == "indefinite":
+        matrix[0, 1] = matrix[1, 0] = 2e-4
+    else:
+        matrix[3, 3] = float("nan") if kind == "nan" else -1e-6
+    message.states[1].pose_covariance = matrix.ravel().tolist()[: 7 if kind == "short" else 36]
+    for _ in range(2):
+        with pytest.raises(BadMessage, match=r"states\[1\]\.pose_covariance"):
+            decoder(serialize_message(message))
+    again = decoder(good)
+    np.testing.assert_array_equal(again[NAMES[1]].pose_covariance, wanted)
 
 
 def test_an_object_that_was_measured_later_in_the_same_place_has_not_moved() -> None:
