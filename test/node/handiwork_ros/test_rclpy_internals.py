@@ -17,6 +17,7 @@ from unique_identifier_msgs.msg import UUID
 from control_msgs.action import ParallelGripperCommand
 from handiwork_ros.rclpy_support import polling_executor, rclpy_internals
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor, make_busy_executor
 from support.nodes.ros_stage import stage, wait_for
 from support.paths import ROOT
@@ -59,7 +60,7 @@ def test_an_rclpy_that_does_not_fit_gets_its_own_executor(monkeypatch: pytest.Mo
         fits = make_busy_executor(context=made.context)
         monkeypatch.setattr(polling_executor.internals, "faults", lambda: ("planted",))
         falls_back = make_busy_executor(context=made.context)
-        assert (type(fits), type(falls_back)) == (PollingExecutor, SingleThreadedExecutor)
+        assert (type(fits), type(falls_back)) == (PollingExecutor, NodeExecutor)
         fits.shutdown()
         falls_back.shutdown()
 

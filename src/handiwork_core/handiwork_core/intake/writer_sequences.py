@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 HOLD_S = 3.0
 """Two writers count as present for this long after their messages last alternated, s."""
+CALM_MESSAGES = 10
+"""And until so many messages of one writer have come since: a busy reader gets few, by chance all of one writer."""
+LONGEST_HOLD_S = 15.0
+"""But no longer than this, as some topics are rarely sent, s."""
 MOST_WRITERS = 8
 UNSUPPORTED = 2**63
 """Greater numbers mean that the middleware does not count."""
@@ -29,6 +33,8 @@ class WriterSequences:
         self._writers: list[_Writer] = []
         self._current: _Writer | None = None
         self._took_turns_s = -math.inf
+        self._calm = CALM_MESSAGES
+        """The messages since then."""
 
     def take(self, number: int, now_s: float) -> None:
         """Record the sequence number of a message; a zero or invalid number is ignored.
@@ -39,6 +45,7 @@ class WriterSequences:
         """
         if not 0 < number < UNSUPPORTED:
             return
+        self._calm += 1
         current = self._current
         if current is not None and len(self._writers) == 1 and number > current.number:
             current.number, current.seen_s = number, now_s
@@ -50,14 +57,15 @@ class WriterSequences:
             found = _Writer(number, now_s)
             self._writers.append(found)
         elif found is not current:
-            self._took_turns_s = now_s
+            self._took_turns_s, self._calm = now_s, 0
         found.number, found.seen_s = number, now_s
         self._current = found
 
     def are_several(self, now_s: float) -> bool:
-        """Check whether messages of two writers alternated within the last ``HOLD_S``.
+        """Check whether messages of two writers alternated lately: within ``HOLD_S``, or before few messages.
 
         Args:
             now_s: Steady time, s.
         """
-        return now_s - self._took_turns_s < HOLD_S
+        age_s = now_s - self._took_turns_s
+        return age_s < (HOLD_S if self._calm >= CALM_MESSAGES else LONGEST_HOLD_S)

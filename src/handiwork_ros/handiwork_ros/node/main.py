@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.dds_ports import fault_of
 from handiwork_core.process.writable_folders import choose_log_folder
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 
 from .managed_node import ManagedNode
 from .process_supervision import Supervision
@@ -30,7 +31,7 @@ STOP_LIMIT_S = 2.0
 def run(
     factory: Callable[[], ManagedNode],
     argv: Sequence[str] | None = None,
-    make_executor: Callable[[], Executor] = SingleThreadedExecutor,
+    make_executor: Callable[[], Executor] = NodeExecutor,
 ) -> int:
     """Make the node, spin it until SIGINT, SIGTERM or its own end, and return the exit code.
 

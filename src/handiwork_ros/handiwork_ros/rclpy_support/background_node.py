@@ -6,10 +6,10 @@ import threading
 from types import TracebackType
 
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from .destroy import destroy_with_actions
+from .node_executor import NodeExecutor
 
 TURN_S = 0.1
 
@@ -26,7 +26,7 @@ class BackgroundNode:
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
         self.node = rclpy.create_node(name, context=self.context)
-        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor = NodeExecutor(context=self.context)
         self._executor.add_node(self.node)
         self.closing = threading.Event()
         self._thread = threading.Thread(target=self._spin, name=name, daemon=True)

@@ -9,14 +9,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from rclpy.event_handler import EventHandler
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor
 from rclpy.logging import get_logger
 from rclpy.subscription import Subscription
-from rclpy.task import Task
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
 from . import rclpy_internals as internals
+from .node_executor import NodeExecutor
 
 POLL_S = 0.1
 """The period in which services, clients and actions are checked while topics and timers are busy, s."""
@@ -69,36 +69,16 @@ class _Turns:
         return bool(served) and all(served)
 
 
-class PollingExecutor(SingleThreadedExecutor):
+class PollingExecutor(NodeExecutor):
     """Serves topics and timers itself, and at intervals, or when no message comes, all entities as rclpy does.
 
     Args:
-        options: Options of ``SingleThreadedExecutor``.
+        options: Options of ``NodeExecutor``.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._full_s = float("-inf")
-
-    def create_task(self, callback: Callable[..., Any], *args: Any, **options: Any) -> Task:
-        """Run ``callback`` during spin. After the shutdown the task is dropped, as nothing would run it.
-
-        rclpy's own raises an AttributeError then, which would end a worker that reports while the node ends.
-
-        Args:
-            callback: The callback or coroutine.
-            *args: Its arguments.
-            **options: Its keyword arguments.
-
-        Returns:
-            The task; it is never done where the executor is shut down.
-        """
-        try:
-            return super().create_task(callback, *args, **options)
-        except AttributeError:
-            if not internals.is_shut_down(self):
-                raise
-            return Task(callback, args, options)
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Serve topics and timers for a while; if another entity is ready, or none is, wait as rclpy does.
@@ -153,7 +133,7 @@ def make_busy_executor(**options: Any) -> Executor:
     """Make a ``PollingExecutor``, or rclpy's own with a warning if the installed rclpy does not fit.
 
     Args:
-        options: Options of ``SingleThreadedExecutor``.
+        options: Options of ``NodeExecutor``.
 
     Returns:
         The executor.
@@ -161,7 +141,7 @@ def make_busy_executor(**options: Any) -> Executor:
     if faults := internals.faults():
         text = f"nodes wait with rclpy's own executor, which takes twice the time: {'; '.join(faults)}"
         get_logger("handiwork").warning(text)
-        return SingleThreadedExecutor(**options)
+        return NodeExecutor(**options)
     return PollingExecutor(**options)
 
 

@@ -6,15 +6,25 @@ import random
 
 import pytest
 
-from handiwork_core.intake.writer_sequences import HOLD_S, MOST_WRITERS, WriterSequences
+from handiwork_core.intake.writer_sequences import (
+    CALM_MESSAGES,
+    HOLD_S,
+    LONGEST_HOLD_S,
+    MOST_WRITERS,
+    WriterSequences,
+)
 
 
-def fed(numbers: list[int], period_s: float = 0.01) -> tuple[WriterSequences, float]:
-    found, now_s = WriterSequences(), 0.0
+def feed(found: WriterSequences, numbers: list[int], now_s: float, period_s: float = 0.01) -> float:
     for number in numbers:
         now_s += period_s
         found.take(number, now_s)
-    return found, now_s
+    return now_s
+
+
+def fed(numbers: list[int], period_s: float = 0.01) -> tuple[WriterSequences, float]:
+    found = WriterSequences()
+    return found, feed(found, numbers, 0.0, period_s)
 
 
 def test_one_writer_is_one_even_when_messages_are_lost() -> None:
@@ -37,6 +47,7 @@ def test_two_writers_are_seen_whatever_their_counts_are(offset: int, seed: int) 
 def test_one_message_of_a_second_writer_among_those_of_the_first_is_seen() -> None:
     found, now_s = fed([*range(500, 600), 1, 600])
     assert found.are_several(now_s)
+    feed(found, [*range(601, 601 + CALM_MESSAGES)], now_s)
     assert not found.are_several(now_s + HOLD_S)
 
 
@@ -46,9 +57,24 @@ def test_a_writer_that_came_back_is_one() -> None:
 
 
 def test_a_handover_is_forgotten_after_the_hold_time() -> None:
-    found, now_s = fed([10, 11, 1, 12, 2, 13, 3, 4, 5])
+    found, now_s = fed([10, 11, 1, 12, 2, 13])
+    now_s = feed(found, [*range(3, 4 + CALM_MESSAGES)], now_s)
     assert found.are_several(now_s)
     assert not found.are_several(now_s + HOLD_S)
+
+
+def test_a_busy_reader_that_gets_few_messages_by_chance_of_one_writer_still_knows_two() -> None:
+    found, now_s = fed([10, 100, 11, 101])
+    for number in (12, 13, 14):
+        now_s += HOLD_S
+        found.take(number, now_s)
+        assert found.are_several(now_s)
+
+
+def test_silence_ends_the_conflict_late() -> None:
+    found, now_s = fed([10, 100, 11, 101])
+    assert found.are_several(now_s + 2.0 * HOLD_S)
+    assert not found.are_several(now_s + LONGEST_HOLD_S)
 
 
 def test_what_is_no_count_is_passed_over() -> None:
