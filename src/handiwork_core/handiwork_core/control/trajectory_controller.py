@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from handiwork_core.control.contact_guard import ContactGuard, Measure, not_measured
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.point_stream import SILENT_S, PointStream
 from handiwork_core.control.tolerances import Tolerances
@@ -97,6 +98,9 @@ class TrajectoryController:
         self._goal: CheckedTrajectory | None = None
         self.speed_scale = 1.0
         """Share of its speed at which a path is followed, in (0, 1]; approached within the acceleration limits."""
+        self.measure_force: Measure = not_measured
+        """Measures the force on the tool, for goals that bound it."""
+        self._guard: ContactGuard | None = None
         self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._stream = PointStream(limits)
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
@@ -131,7 +135,10 @@ class TrajectoryController:
         Raises:
             GoalRefused: The goal has a fault; nothing changes.
         """
-        self._goal = check(goal, self.limits, measured, self.tolerances)
+        path = check(goal, self.limits, measured, self.tolerances)
+        bound = goal.stop_force
+        self._guard = None if bound is None else ContactGuard(bound, self.measure_force)
+        self._goal = path
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, self.speed_scale
         # The arm is measured against its new path from now on, not against where it was held before.
         self._sample(0.0, 0.0)
@@ -228,6 +235,8 @@ class TrajectoryController:
         Returns:
             The reference of the servos.
         """
+        if self._guard is not None and self.phase in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
+            self._feel(self._guard, q, qd, step_s)
         if self.phase is Phase.FOLLOW:
             self._follow(q, qd, step_s)
         elif self.phase is Phase.BRAKE_ON_PATH:
@@ -239,6 +248,12 @@ class TrajectoryController:
         elif self.phase is Phase.SCHEDULE:
             self._keep_schedule(step_s)
         return self.reference
+
+    def _feel(self, guard: ContactGuard, q: Array, qd: Array, step_s: float) -> None:
+        """End at the bound of the force: the reference jumps to the measured arm, so that the servos let go."""
+        found = guard.update(step_s)
+        if found is not None:
+            self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, *found))
 
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
         """Follow the stream; when it ends, the arm brakes from its reference, without a jump."""
