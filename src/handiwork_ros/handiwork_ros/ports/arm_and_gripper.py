@@ -87,7 +87,7 @@ class ArmClient:
                 return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
             text = f"{self._name} does not answer an earlier goal; is the controller running?"
             return Outcome(Code.CONTROLLER_REFUSED, text)
-        run = self._goals.start(_goal(trajectory), generation, should_stop)
+        run = self._goals.start(trajectory_goal(trajectory), generation, should_stop)
         if run is None:
             return Outcome(Code.CANCELED, "stopped before the motion began")
         if not run.answered.is_set():
@@ -244,8 +244,12 @@ class GripperClient:
         )
 
 
-def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
-    """Return the goal message; where the trajectory has no tolerances, the controller uses its own."""
+def trajectory_goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
+    """Return the goal message; where the trajectory has no tolerances, the controller uses its own.
+
+    Args:
+        trajectory: The motion; its bound of the force is written as path tolerances of the sensor.
+    """
     goal = FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))
     if trajectory.goal_tolerance is not None:
         goal.goal_tolerance = [

@@ -116,7 +116,7 @@ class ContractPublishers:
         self._joints.publish(message)
 
     def _publish_wrenches(self, simulation: Simulation) -> None:
-        """Publish what ``force_torque_sensor_broadcaster`` of ros2_control does: the wrench on the tool, in its frame."""
+        """Publish the wrench on each tool in its frame, as ``force_torque_sensor_broadcaster`` does."""
         robot = simulation.robot
         for name, publisher in self._wrenches.items():
             force, torque = simulation.world.force_sensors[name].wrench()
