@@ -70,7 +70,8 @@ class ContactGuard:
             )
             raise GoalRefused(ErrorCode.INVALID_GOAL, text)
         self._axis, self._measure = bound / self._length, measure
-        self._sum, self._count, self._elapsed_s = np.zeros(3), 0, 0.0
+        self._sum: Array = np.zeros(3)
+        self._count, self._elapsed_s = 0, 0.0
 
     def update(self, step_s: float) -> tuple[ErrorCode, str] | None:
         """Take the present force into account.
@@ -85,7 +86,8 @@ class ContactGuard:
         if force is None:
             return ErrorCode.INVALID_GOAL, "the force on the tool is not measured any more"
         if self._elapsed_s < TARE_S:
-            self._sum, self._count = self._sum + force, self._count + 1
+            self._sum += force
+            self._count += 1
         self._elapsed_s += step_s
         change = force - self._sum / self._count
         size, along = float(np.linalg.norm(change)), float(change @ self._axis)

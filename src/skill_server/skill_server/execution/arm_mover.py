@@ -145,8 +145,8 @@ class ArmMover:
         return guarded(replace(trajectory, goal_tolerance=tolerances), command, context)
 
     def _is_there(self, command: Command, world: World, q: Array) -> bool:
-        if command.motion is Motion.PATH:
-            return False  # a curve may end where it begins
+        if command.motion is Motion.PATH or command.stop_force_n > 0.0:
+            return False  # a curve may end where it begins, and a contact may come within the tolerance
         near = self._judge.is_subtask_done(command, world, self._context).ok
         if not near or command.motion is Motion.STRAIGHT or command.q is None:
             return near

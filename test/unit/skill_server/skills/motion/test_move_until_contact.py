@@ -55,6 +55,11 @@ def test_the_hand_is_as_slow_as_its_force_or_the_goal_asks(speed: float, fastest
     assert speeds.max() == pytest.approx(fastest)
 
 
+def test_a_way_within_the_tolerance_of_a_waypoint_is_gone_too() -> None:
+    f = fakes(Cell({}, {}))
+    assert run(f, replace(DOWN, distance=0.003)).message.startswith("no contact with 8 N after 3.0 mm")
+
+
 def test_a_contact_on_the_way_is_the_success() -> None:
     f = fakes(Cell({}, {}))
     f.arm.contact_s = 2.0
