@@ -19,6 +19,8 @@ A contact that is hit at speed v has the force v * sqrt(stiffness * mass of the 
 grows by v * stiffness in each period of it. The product of both stays below the bound for contacts as soft as rubber.
 """
 
+ROUNDING = 1e-9
+
 
 def fastest(force_n: float) -> float:
     """Return the greatest speed at which a force may end a move, m/s.
@@ -70,7 +72,7 @@ def _slowed(trajectory: Trajectory, tool_speed: float, context: Context) -> Traj
     points = np.array([hand_at(context, q).translation_m for q in trajectory.q])
     speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(trajectory.t_s)
     stretch = float(speed.max()) / tool_speed
-    if stretch <= 1.0:
+    if stretch <= 1.0 + ROUNDING:  # a motion that was slowed before, in a preview, stays as it is
         return trajectory
     return replace(
         trajectory,
