@@ -21,6 +21,7 @@ from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
 from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, GoalSequence
 from handiwork_ros.rclpy_support.ros_clock import RosClock
+from handiwork_ros.safety.names import STATE
 
 from .robot_watch import RobotWatch
 from .sim_time_deadline import Patience
@@ -82,6 +83,13 @@ class ArmClient:
         generation = self._goals.generation
         if should_stop():
             return Outcome(Code.CANCELED, "stopped before the motion began")
+        if trajectory.stop_force is not None and not self._node.count_publishers(STATE):
+            # joint_trajectory_controller ignores a tolerance of a name that it does not know, and would press on.
+            text = (
+                f"the motion is to end by contact, and {self._name} has no safety layer, which watches the force; "
+                "command the robot through safety_node"
+            )
+            return Outcome(Code.CONTROLLER_REFUSED, text)
         if not self._goals.settle(generation, SETTLE_S, should_stop):
             if should_stop():
                 return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
