@@ -235,8 +235,8 @@ class TrajectoryController:
         Returns:
             The reference of the servos.
         """
-        if self._guard is not None and self.phase in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
-            self._feel(self._guard, q, qd, step_s)
+        if self._guard is not None and self._feels_contact(self._guard, q, step_s):
+            return self.reference
         if self.phase is Phase.FOLLOW:
             self._follow(q, qd, step_s)
         elif self.phase is Phase.BRAKE_ON_PATH:
@@ -249,11 +249,19 @@ class TrajectoryController:
             self._keep_schedule(step_s)
         return self.reference
 
-    def _feel(self, guard: ContactGuard, q: Array, qd: Array, step_s: float) -> None:
-        """End at the bound of the force: the reference jumps to the measured arm, so that the servos let go."""
+    def _feels_contact(self, guard: ContactGuard, q: Array, step_s: float) -> bool:
+        """End at the bound of the force: the reference jumps to the measured arm, so that the servos let go.
+
+        Its velocity falls from that of the path, because the measured one jumps at an impact.
+        """
+        if self.phase not in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
+            return False
         found = guard.update(step_s)
-        if found is not None:
-            self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, *found))
+        if found is None:
+            return False
+        self._pending, self.phase = TrajectoryResult(Ending.ABORTED, *found), Phase.BRAKE_HERE
+        self.reference = Reference(q, self._slowed(self.reference.velocity, step_s))
+        return True
 
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
         """Follow the stream; when it ends, the arm brakes from its reference, without a jump."""
@@ -351,11 +359,15 @@ class TrajectoryController:
         self.reference = Reference(q, np.clip(qd, -self.limits.velocity, self.limits.velocity))
 
     def _brake_here(self, qd: Array, step_s: float) -> None:
-        was = self.reference.velocity
-        now = np.sign(was) * np.maximum(np.abs(was) - self.limits.acceleration * step_s, 0.0)
+        now = self._slowed(self.reference.velocity, step_s)
         place = np.clip(self.reference.position + now * step_s, self.limits.lower, self.limits.upper)
         self.reference = Reference(place, now)
         self._end_at_rest(not now.any(), qd, step_s)
+
+    def _slowed(self, rate: Array, step_s: float) -> Array:
+        """Return a velocity one period later in a brake at the acceleration limits."""
+        slower = np.maximum(np.abs(rate) - self.limits.acceleration * step_s, 0.0)
+        return np.asarray(np.sign(rate) * slower)
 
     def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
         """End once the arm has been still for ``REST_TIME_S``: an arm that swings out has moments without speed."""
