@@ -12,8 +12,8 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.motions.arm_motions import hand_at
 
-SPEED_PER_FORCE = 0.0005
-"""Greatest speed of the hand for each newton of the bound, m/s: 5 mm/s for 10 N.
+SPEED_PER_FORCE = 0.0003
+"""Greatest speed of the hand for each newton of the bound, m/s: 3 mm/s for 10 N.
 
 A contact that is hit at speed v has the force v * sqrt(stiffness * mass of the arm) before any controller can act, and
 grows by v * stiffness in each period of it. The product of both stays below the bound for contacts as soft as rubber.
