@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from skill_server.skills.motion.heuristic_skill import HeuristicSkill, Heuristic
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
 from skill_server.skills.motion.move import Move, MoveParams
+from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.scan import Scan, ScanParams
 from skill_server.skills.motion.track import Between, Track, TrackParams
 from skill_server.skills.motion.wait import Wait, WaitParams
@@ -37,9 +39,17 @@ from . import test_mobile_skills, test_part_skills, test_skills
 
 
 def suite(
-    kind: type[Skill[Any]], good: object, unknown: object = None, *, carries: bool = False
+    kind: type[Skill[Any]],
+    good: object,
+    unknown: object = None,
+    *,
+    carries: bool = False,
+    contact_s: float = math.inf,
 ) -> type[SkillContract[Any]]:
-    """Return the contract's tests of one skill; ``unknown`` names an object that does not exist."""
+    """Return the contract's tests of one skill.
+
+    ``unknown`` names an object that does not exist; after ``contact_s`` a force ends a motion that it may end.
+    """
 
     class Suite(SkillContract[Any]):
         run = staticmethod(run_skill)
@@ -54,7 +64,9 @@ def suite(
             return unknown
 
         def fakes(self, seed: int = 0) -> Fakes:
-            return test_skills.carrying(seed) if carries else fakes(test_skills.cell(), seed)
+            made = test_skills.carrying(seed) if carries else fakes(test_skills.cell(), seed)
+            made.arm.contact_s = contact_s
+            return made
 
     if unknown is None:
         Suite.test_unknown_object_is_named_and_nothing_moves = None  # type: ignore[method-assign, assignment]
@@ -115,6 +127,12 @@ TestMoveOver = suite(
     MoveParams(object="cube", target="tray", straight=False, hold_vec_weight=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
     MoveParams(object="cube", target="tary"),
     carries=True,
+)
+TestMoveUntilContact = suite(
+    MoveUntilContact,
+    MoveUntilContactParams(object="tray", distance=0.04),
+    MoveUntilContactParams(object="tary"),
+    contact_s=1.0,
 )
 TestPour = suite(
     Pour, PourParams(container="tray", tilt_deg=14.0), PourParams(container="tary"), carries=True

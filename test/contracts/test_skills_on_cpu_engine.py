@@ -100,7 +100,7 @@ class Cell:
     def stop(self) -> Outcome:
         return OK
 
-    def move(self, width_m: float, *, should_stop: Any) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: Any) -> Outcome:
         closing = width_m < self.width
         tcp = self.hand().apply((0.0, 0.0, 0.1034))
         near = float(np.linalg.norm(tcp - self.poses["cube"].translation_m)) < 0.02

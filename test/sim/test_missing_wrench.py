@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,28 @@ def test_without_a_topic_or_a_limit_no_wrench_is_missed(robot: Robot, wrenches: 
     rig.until(lambda: not rig.plant.arms[ARM].controller.busy)
     result = driver.take()
     assert result is not None and result.ending is Ending.SUCCEEDED, result
+
+
+def test_a_wrench_at_the_bound_of_a_goal_ends_it_and_stops_nothing_else(robot: Robot) -> None:
+    wrenches = Wrenches(TOPICS, LIMIT_N)
+    rig = Rig(robot, wrenches)
+    driver, weight = ArmDriver(rig.plant, ARM), np.array((0.0, 0.0, 4.0))
+    wrenches.receive(ARM, weight)
+    assert driver.begin(replace(rig.goal(1.0, 6.0), stop_force=np.array((0.0, 0.0, 10.0)))) is None
+    while rig.speed() < 0.15:
+        wrenches.receive(ARM, weight)
+        rig.advance()
+    wrenches.receive(ARM, weight + (0.0, 0.0, 10.5))
+    rig.until(lambda: not rig.plant.arms[ARM].controller.busy)
+    result = driver.take()
+    assert result is not None and result.code is ErrorCode.CONTACT, result
+    assert rig.plant.safety.status.mode is Mode.NORMAL
+
+
+def test_a_goal_that_ends_by_contact_is_refused_without_a_wrench(robot: Robot) -> None:
+    rig = Rig(robot, None)
+    refused = ArmDriver(rig.plant, ARM).begin(
+        replace(rig.goal(0.5, 2.0), stop_force=np.array((0.0, 0.0, 10.0)))
+    )
+    assert refused is not None and refused.code is ErrorCode.INVALID_GOAL
+    assert "give its topic as wrench_topic" in refused.message

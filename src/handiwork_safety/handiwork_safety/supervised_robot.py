@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -103,6 +104,8 @@ class SupervisedRobot:
             ready = axis.controller
             controller = CheckedController(ready.limits, first.position[axis.indices], ready.tolerances)
             controller.robot, controller.arm = self, name
+            if wrenches is not None and name in robot.arms:
+                controller.measure_force = partial(wrenches.newest, name)
             self.arms[name] = ArmAxis(controller, axis.indices)
         self.safety = SafetySupervisor(
             robot, names, self.arms, self.grippers, first.position, config, world_T_root

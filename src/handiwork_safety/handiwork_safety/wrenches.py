@@ -65,6 +65,17 @@ class Wrenches:
         """
         return np.array([self._forces.get(name, np.zeros(3)) for name in arms]).reshape(-1, 3)
 
+    def newest(self, arm: str) -> Array | None:
+        """Return the force on an arm for a motion that it may end.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            Force in the sensor's frame, (3,), N; None if it never came or is too old.
+        """
+        return self._forces.get(arm) if self._age_s[arm] <= WRENCH_LOST_S else None
+
     def fault(self) -> Violation | None:
         """Return the first arm whose contact force limit has no wrench that is new enough; None if there is none."""
         return next((self._violation(arm) for arm in self._topics if self.is_missing(arm)), None)

@@ -144,7 +144,7 @@ class SimBridge(ManagedNode):
             self._loop.start()
             return
         if self._contract is None:
-            self._contract = ContractPublishers(self)
+            self._contract = ContractPublishers(self, self._simulation.robot.arms)
             self._offer(self._simulation, self._contract)
         self._contract.publish_geometry(self._simulation)
         publish = self._contract.publish

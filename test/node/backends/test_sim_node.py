@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
 from rclpy.action import ActionClient
@@ -46,6 +47,7 @@ TOPICS = {
     "world/object_states": (ObjectStates, LATEST),
     "world/contacts": (Contacts, LATEST),
     "/tf": (TFMessage, TF),
+    "fr3_arm_force_torque_sensor_broadcaster/wrench": (WrenchStamped, LATEST),
 }
 
 
@@ -299,3 +301,21 @@ def test_a_broken_scene_ends_the_process_with_file_key_and_mend(tmp_path: Path) 
     assert ended.returncode == 2
     assert f"{path}: objects.cube.mas: unknown key; did you mean 'mass'?" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_the_sensor_of_the_free_hand_measures_nothing_in_the_frame_of_the_hand(simulation: Client) -> None:
+    simulation.start_over()
+    message = simulation.newest["fr3_arm_force_torque_sensor_broadcaster/wrench"]
+    assert message.header.frame_id == "fr3/fr3_hand"
+    force = message.wrench.force
+    assert max(abs(force.x), abs(force.y), abs(force.z)) < 0.5
+
+
+@pytest.mark.parametrize(("force_n", "code"), [(20.0, 0), (0.5, -1)])
+def test_a_bound_of_the_force_is_watched_or_refused(simulation: Client, force_n: float, code: int) -> None:
+    simulation.start_over()
+    goal = simulation.motion(0.02, 0.5)
+    goal.path_tolerance = [JointTolerance(name="force_torque_sensor/force.z", position=force_n)]
+    ended = simulation.result(simulation.send(simulation.arm, goal)).result
+    assert ended.error_code == code, ended.error_string
+    assert code == 0 or "give 1 to 100 N" in ended.error_string

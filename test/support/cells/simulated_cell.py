@@ -14,6 +14,7 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
 )
 from handiwork_core.contracts.skill import Context, Token
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Pose
@@ -89,15 +90,25 @@ class SimulatedCell:
         given = trajectory.goal_tolerance
         ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
         goal = TrajectoryGoal(
-            trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd, goal_tolerance=ends
+            trajectory.joint_names,
+            trajectory.t_s,
+            trajectory.q,
+            trajectory.qd,
+            goal_tolerance=ends,
+            stop_force=trajectory.stop_force,
         )
-        controller.start(goal, self.sim.measured(self.spec.name))
+        try:
+            controller.start(goal, self.sim.measured(self.spec.name))
+        except GoalRefused as refusal:
+            return refusal.outcome
         while controller.busy:
             self.sim.advance(POLL_STEPS)
             if should_stop():
                 return self.stop()
         result = controller.result
         assert result is not None
+        if result.code is ErrorCode.CONTACT:
+            return Outcome(Code.CONTACT, result.message)
         return OK if result.ending.name == "SUCCEEDED" else Outcome(Code.PATH_TOLERANCE, str(result))
 
     def stop(self) -> Outcome:
@@ -106,11 +117,11 @@ class SimulatedCell:
         self.sim.advance(int(0.3 / CONTROL_S))
         return OK
 
-    def move(self, width_m: float, *, should_stop: Any) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: Any) -> Outcome:
         assert self.spec.gripper is not None
         axis = self.sim.grippers[self.spec.gripper.name]
         here = float(self.sim.world.joints().position[axis.indices[0]])
-        axis.controller.start(GripperGoal(self.spec.gripper.position(width_m)), here)
+        axis.controller.start(GripperGoal(self.spec.gripper.position(width_m), force_n), here)
         while axis.controller.busy:
             self.sim.advance(POLL_STEPS)
         return OK

@@ -33,7 +33,7 @@ class SuctionCell(SimulatedCell):
             now, 1, self.objects, world.object_states(), world.contacts(), now, joints, suction=states
         )
 
-    def move(self, width_m: float, *, should_stop: Any) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: Any) -> Outcome:
         on = width_m == 0.0
         self.cup.switch(on=on)
         until = self.now_s() + SEAL_S

@@ -52,7 +52,9 @@ class OpenGripper:
 
 @dataclass(frozen=True, slots=True)
 class CloseGripper:
-    """Close until the fingers stall."""
+    """Close until the fingers stall, with at most ``force_n`` [N] of a finger; 0 is the gripper's greatest."""
+
+    force_n: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,9 @@ class Command:
         path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
         is_fixed: True: no motion but ``planned``, and that of ``DummyForward``, is made for this command; without one
             the arm is there already.
+        stop_force_n: Force on the tool that ends the move, N: the pose is then as far as it may go. 0: the move ends at
+            the pose.
+        tool_speed: Greatest speed of the hand on the move, m/s; 0: that of ``speed``.
     """
 
     stage: str
@@ -207,3 +212,5 @@ class Command:
     planned: Trajectory | None = None
     path: tuple[Pose, ...] = ()
     is_fixed: bool = False
+    stop_force_n: float = 0.0
+    tool_speed: float = 0.0

@@ -110,13 +110,14 @@ class Arm(Protocol):
 class Gripper(Protocol):
     """One parallel gripper."""
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """Move the fingers to a width.
 
         Closing on an object stalls, which is OK: the skills measure elsewhere whether something is held.
 
         Args:
             width_m: Opening between the pads, m.
+            force_n: Largest force of a finger, N; 0: the gripper's greatest.
             should_stop: Turns true when the gripper is to stop.
 
         Returns:

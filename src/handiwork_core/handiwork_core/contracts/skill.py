@@ -246,6 +246,7 @@ class Context:
         frames: Transforms of tf; None without any.
         frames_used: world_T_frame of each frame that the goal names, at the time the motion was planned.
         begun: Snapshot at the beginning of the run, to which relative goals refer at each attempt; None before it.
+        contact: CONTACT with its force in words, once a move ended by contact in this walk of the commands; else None.
     """
 
     robot: Robot
@@ -272,6 +273,7 @@ class Context:
     frames: FrameSource | None = None
     frames_used: dict[str, Pose] = field(default_factory=dict)
     begun: World | None = None
+    contact: Outcome | None = None
 
 
 class Skill(ABC, Generic[P]):

@@ -38,6 +38,8 @@ class SkillStage:
         q: Configuration (dof,) of the waypoint, rad or m. ``choose_stages`` fills it in for poses.
         planned: A motion to ``q``, which ``choose_stages`` fills in where it planned one.
         path: Poses of the curve that a PATH motion follows without a stop, world_T_ee; the last one is the pose.
+        stop_force_n: Force on the tool that ends a STRAIGHT motion before its waypoint, N; 0: none does.
+        tool_speed: Greatest speed of the hand, m/s; 0: that of ``speed``.
     """
 
     name: str
@@ -56,6 +58,8 @@ class SkillStage:
     q: Array | None = None
     planned: Trajectory | None = None
     path: tuple[Pose, ...] = ()
+    stop_force_n: float = 0.0
+    tool_speed: float = 0.0
 
     @property
     def label(self) -> str:

@@ -19,6 +19,7 @@ class ErrorCode(IntEnum):
     GOAL_TOLERANCE_VIOLATED = -5
     PROTECTIVE_STOP = -306
     EMERGENCY_STOP = -307
+    CONTACT = -308
 
 
 OUTCOMES = {

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from handiwork_core.control.contact_guard import ContactGuard, Measure, not_measured
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.point_stream import SILENT_S, PointStream
 from handiwork_core.control.tolerances import Tolerances
@@ -97,6 +98,9 @@ class TrajectoryController:
         self._goal: CheckedTrajectory | None = None
         self.speed_scale = 1.0
         """Share of its speed at which a path is followed, in (0, 1]; approached within the acceleration limits."""
+        self.measure_force: Measure = not_measured
+        """Measures the force on the tool, for goals that bound it."""
+        self._guard: ContactGuard | None = None
         self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._stream = PointStream(limits)
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
@@ -131,7 +135,10 @@ class TrajectoryController:
         Raises:
             GoalRefused: The goal has a fault; nothing changes.
         """
-        self._goal = check(goal, self.limits, measured, self.tolerances)
+        path = check(goal, self.limits, measured, self.tolerances)
+        bound = goal.stop_force
+        self._guard = None if bound is None else ContactGuard(bound, self.measure_force)
+        self._goal = path
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, self.speed_scale
         # The arm is measured against its new path from now on, not against where it was held before.
         self._sample(0.0, 0.0)
@@ -228,6 +235,8 @@ class TrajectoryController:
         Returns:
             The reference of the servos.
         """
+        if self._guard is not None and self._feels_contact(self._guard, q, step_s):
+            return self.reference
         if self.phase is Phase.FOLLOW:
             self._follow(q, qd, step_s)
         elif self.phase is Phase.BRAKE_ON_PATH:
@@ -239,6 +248,20 @@ class TrajectoryController:
         elif self.phase is Phase.SCHEDULE:
             self._keep_schedule(step_s)
         return self.reference
+
+    def _feels_contact(self, guard: ContactGuard, q: Array, step_s: float) -> bool:
+        """End at the bound of the force: the reference jumps to the measured arm, so that the servos let go.
+
+        Its velocity falls from that of the path, because the measured one jumps at an impact.
+        """
+        if self.phase not in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
+            return False
+        found = guard.update(step_s)
+        if found is None:
+            return False
+        self._pending, self.phase = TrajectoryResult(Ending.ABORTED, *found), Phase.BRAKE_HERE
+        self.reference = Reference(q, self._slowed(self.reference.velocity, step_s))
+        return True
 
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
         """Follow the stream; when it ends, the arm brakes from its reference, without a jump."""
@@ -336,11 +359,15 @@ class TrajectoryController:
         self.reference = Reference(q, np.clip(qd, -self.limits.velocity, self.limits.velocity))
 
     def _brake_here(self, qd: Array, step_s: float) -> None:
-        was = self.reference.velocity
-        now = np.sign(was) * np.maximum(np.abs(was) - self.limits.acceleration * step_s, 0.0)
+        now = self._slowed(self.reference.velocity, step_s)
         place = np.clip(self.reference.position + now * step_s, self.limits.lower, self.limits.upper)
         self.reference = Reference(place, now)
         self._end_at_rest(not now.any(), qd, step_s)
+
+    def _slowed(self, rate: Array, step_s: float) -> Array:
+        """Return a velocity one period later in a brake at the acceleration limits."""
+        slower = np.maximum(np.abs(rate) - self.limits.acceleration * step_s, 0.0)
+        return np.asarray(np.sign(rate) * slower)
 
     def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
         """End once the arm has been still for ``REST_TIME_S``: an arm that swings out has moments without speed."""

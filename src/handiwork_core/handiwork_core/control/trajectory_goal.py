@@ -65,6 +65,7 @@ class TrajectoryGoal:
         goal_tolerance: Tolerance by joint name, rad or m.
         goal_time_tolerance_s: Longest time beyond the trajectory, s.
         start_s: Time of the start, s of simulated time; 0 for now.
+        stop_force: Force on the tool at which the motion ends, (3,), N; see ``ContactGuard``. None: it is not watched.
     """
 
     joint_names: tuple[str, ...]
@@ -75,6 +76,7 @@ class TrajectoryGoal:
     goal_tolerance: Mapping[str, float] = field(default_factory=dict)
     goal_time_tolerance_s: float = 0.0
     start_s: float = 0.0
+    stop_force: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,6 +51,7 @@ class Code(IntEnum):
     UNRESPONSIVE = 305
     PROTECTIVE_STOP = 306
     EMERGENCY_STOP = 307
+    CONTACT = 308
     # World and perception.
     STALE_WORLD = 400
     OBJECT_MOVED = 401

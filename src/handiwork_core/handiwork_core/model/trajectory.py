@@ -20,6 +20,8 @@ class Trajectory:
         qd: Velocities, (n, dof), rad/s or m/s.
         qdd: Accelerations, (n, dof), rad/s^2 or m/s^2.
         goal_tolerance: Largest distance of each joint from its end, (dof,), rad or m; None: the controller's own.
+        stop_force: Change of the force on the tool at which the motion ends, (3,), N, in the EE frame; None: it is not
+            watched. Needs a force-torque sensor.
     """
 
     joint_names: tuple[str, ...]
@@ -28,6 +30,7 @@ class Trajectory:
     qd: Array
     qdd: Array
     goal_tolerance: Array | None = None
+    stop_force: Array | None = None
 
     @property
     def duration_s(self) -> float:

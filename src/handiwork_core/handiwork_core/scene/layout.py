@@ -104,6 +104,7 @@ class SceneObject:
         drive: Drive of an object with ``body.articulation``.
         belt: Motion of its surface.
         asset: Source of its appearance, if it comes from an OpenUSD file.
+        contact_s: Time constant of its contacts, s; 0: as hard as the simulation allows.
     """
 
     body: WorldObject
@@ -114,6 +115,7 @@ class SceneObject:
     drive: PartDrive | None = None
     belt: BeltSpec | None = None
     asset: Asset | None = None
+    contact_s: float = 0.0
 
     @property
     def name(self) -> str:

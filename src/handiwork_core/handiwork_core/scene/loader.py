@@ -35,6 +35,7 @@ __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
 class ObjectSpec:
     """One object as written: ``shapes``, ``container`` or ``usd``; ``mass``, kg, if it can move, else ``static: true``.
 
+    ``contact_time``: the time constant of its contacts, s: 0 is as hard as the simulation allows, 0.02 is rubber.
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
     part of it that is used. ``belt``: the surface of a static object moves.
     """
@@ -50,6 +51,7 @@ class ObjectSpec:
     color: Color = GREY
     randomize: Randomisation | None = None
     belt: BeltSpec | None = None
+    contact_time: float = 0.0
 
     def __post_init__(self) -> None:
         if self.belt is not None and not self.static:
@@ -67,6 +69,10 @@ class ObjectSpec:
                 f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
             )
         check_look(self.friction, self.color)
+        if self.contact_time != 0.0 and not 0.002 <= self.contact_time <= 0.2:
+            raise ValueError(
+                f"contact_time: is {self.contact_time:g} s; give 0.002 to 0.2, or 0 for a hard object"
+            )
 
     def build(self, folder: Path) -> tuple[Shape, ...]:
         """Return the solids as values; reads the files.
@@ -94,7 +100,9 @@ class ObjectSpec:
         body = WorldObject(name, self.build(folder), self.static, self.mass)
         asset = Asset(folder / self.usd, self.prim) if self.usd else None
         look = (self.friction, self.color, self.randomize)
-        return SceneObject(body, self.pose.pose(), *look, belt=self.belt, asset=asset)
+        return SceneObject(
+            body, self.pose.pose(), *look, belt=self.belt, asset=asset, contact_s=self.contact_time
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Time advances only in calls, the arm follows exactly, the gripper holds the obje
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -242,7 +243,10 @@ class FakePlanner:
 
 
 class FakeArm:
-    """Follows exactly, a tick at a time; ``miss`` (6,), m and rad, is added to its last configuration."""
+    """Follows exactly, a tick at a time; ``miss`` (6,), m and rad, is added to its last configuration.
+
+    A motion that a force may end is ended by one after ``contact_s`` of it.
+    """
 
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
@@ -250,6 +254,7 @@ class FakeArm:
         self.on_tick: Callable[[float], None] = lambda _t: None
         self.stops = 0
         self.followed = 0
+        self.contact_s = math.inf
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
         """Follow a trajectory in the cell's time; see ``Arm.follow``.
@@ -264,6 +269,8 @@ class FakeArm:
         for t in np.arange(0.0, trajectory.duration_s + TICK_S, TICK_S):
             if should_stop():
                 return Outcome(Code.CANCELED, "stopped")
+            if trajectory.stop_force is not None and t >= self.contact_s:
+                return Outcome(Code.CONTACT, "touched")
             cell.now_s += TICK_S
             cell.q = trajectory.sample(float(t))[0]
             cell.carry()
@@ -285,16 +292,19 @@ class FakeGripper:
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
         self.outcome = OK
+        self.forces: list[float] = []
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """Move the fingers at once; see ``Gripper.move``.
 
         Args:
             width_m: Opening between the pads, m.
+            force_n: Recorded in ``forces``.
             should_stop: If it returns True, the answer is CANCELED.
         """
         cell = self._cell
         cell.call("gripper.move")
+        self.forces.append(force_n)
         if should_stop():
             return Outcome(Code.CANCELED, "stopped")
         cell.now_s += 0.2

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from handiwork_core.control.contact_guard import bound_of
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.intake.limits import TRAJECTORY_POINTS
@@ -45,15 +46,17 @@ def read_trajectory(request: Any) -> TrajectoryGoal:
         if any(p.velocities for p in points)
         else None
     )
+    joint_tolerances, stop_force = bound_of({t.name: t.position for t in request.path_tolerance})
     return TrajectoryGoal(
         names,
         np.array([time_from_msg(p.time_from_start) for p in points]),
         _rows([p.positions for p in points], len(names), "positions"),
         qd,
-        {t.name: t.position for t in request.path_tolerance},
+        joint_tolerances,
         {t.name: t.position for t in request.goal_tolerance},
         time_from_msg(request.goal_time_tolerance),
         time_from_msg(request.trajectory.header.stamp),
+        stop_force,
     )
 
 

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import JOINT_REST
@@ -20,6 +21,7 @@ from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
 from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, GoalSequence
 from handiwork_ros.rclpy_support.ros_clock import RosClock
+from handiwork_ros.safety.names import STATE
 
 from .robot_watch import RobotWatch
 from .sim_time_deadline import Patience
@@ -44,6 +46,7 @@ CAUSES = {
     FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED: Code.GOAL_TOLERANCE,
     int(ErrorCode.PROTECTIVE_STOP): Code.PROTECTIVE_STOP,
     int(ErrorCode.EMERGENCY_STOP): Code.EMERGENCY_STOP,
+    int(ErrorCode.CONTACT): Code.CONTACT,
 }
 """Error code of FollowJointTrajectory -> code of the outcome; CONTROLLER_REFUSED for all others."""
 
@@ -80,12 +83,19 @@ class ArmClient:
         generation = self._goals.generation
         if should_stop():
             return Outcome(Code.CANCELED, "stopped before the motion began")
+        if trajectory.stop_force is not None and not self._node.count_publishers(STATE):
+            # joint_trajectory_controller ignores a tolerance of a name that it does not know, and would press on.
+            text = (
+                f"the motion is to end by contact, and {self._name} has no safety layer, which watches the force; "
+                "command the robot through safety_node"
+            )
+            return Outcome(Code.CONTROLLER_REFUSED, text)
         if not self._goals.settle(generation, SETTLE_S, should_stop):
             if should_stop():
                 return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
             text = f"{self._name} does not answer an earlier goal; is the controller running?"
             return Outcome(Code.CONTROLLER_REFUSED, text)
-        run = self._goals.start(_goal(trajectory), generation, should_stop)
+        run = self._goals.start(trajectory_goal(trajectory), generation, should_stop)
         if run is None:
             return Outcome(Code.CANCELED, "stopped before the motion began")
         if not run.answered.is_set():
@@ -186,11 +196,12 @@ class GripperClient:
         self._client = ActionClient(node, ParallelGripperCommand, self._name)
         self._goals = GoalSequence(node, self._client)
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """Move to a width; see ``Gripper.move``.
 
         Args:
             width_m: Opening between the pads, m.
+            force_n: Largest force of a finger, N; 0: the gripper's greatest.
             should_stop: Returns True when the motion must stop.
 
         Returns:
@@ -200,10 +211,13 @@ class GripperClient:
         if not spec.min_width_m - 1e-9 <= width_m <= spec.max_width_m + 1e-9:
             text = f"width {width_m} m is outside {spec.min_width_m} to {spec.max_width_m} m of {spec.name}"
             return Outcome(Code.BAD_NUMBER, text, field_name="gripper_width")
+        if not 0.0 <= force_n <= spec.max_force_n:
+            text = f"force {force_n} N is outside 0 to {spec.max_force_n} N of {spec.name}"
+            return Outcome(Code.BAD_NUMBER, text, field_name="grip_force")
         goal = ParallelGripperCommand.Goal()
         goal.command.name = [spec.joint]
         goal.command.position = [spec.position(width_m)]
-        goal.command.effort = [spec.max_force_n]
+        goal.command.effort = [force_n or spec.max_force_n]
         generation = self._goals.generation
         if not self._goals.settle(generation, SETTLE_S, should_stop) and not should_stop():
             text = f"{self._name} does not answer an earlier goal; is the controller running?"
@@ -238,8 +252,12 @@ class GripperClient:
         )
 
 
-def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
-    """Return the goal message; where the trajectory has no tolerances, the controller uses its own."""
+def trajectory_goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
+    """Return the goal message; where the trajectory has no tolerances, the controller uses its own.
+
+    Args:
+        trajectory: The motion; its bound of the force is written as path tolerances of the sensor.
+    """
     goal = FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))
     if trajectory.goal_tolerance is not None:
         goal.goal_tolerance = [
@@ -248,4 +266,7 @@ def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
                 trajectory.joint_names, trajectory.goal_tolerance.tolist(), strict=True
             )
         ]
+    if trajectory.stop_force is not None:
+        bound = zip(FORCE_TOLERANCES, trajectory.stop_force.tolist(), strict=True)
+        goal.path_tolerance = [JointTolerance(name=name, position=force) for name, force in bound]
     return goal

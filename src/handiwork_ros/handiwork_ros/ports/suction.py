@@ -51,12 +51,13 @@ class SuctionClient:
         self._client = node.create_client(SetSuction, self._name)
         self._answered: SuctionState | None = None
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """Switch the suction; see ``Gripper.move``.
 
         Args:
             width_m: The gripper's smallest width or less sucks, and fails without a seal; every other width releases.
                 m.
+            force_n: Not used: a cup has no fingers.
             should_stop: Returns True when the call must end.
 
         Returns:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from handiwork_core.control.joint_groups import (
@@ -49,6 +51,8 @@ class Simulation:
         self.world = MujocoWorld(robot, scene)
         start = self.world.joints().position
         self.arms = arm_axes(robot, self.world.joint_names, start)
+        for name in robot.arms:
+            self.arms[name].controller.measure_force = partial(self.force, name)
         self.grippers = gripper_axes(robot, self.world.joint_names, start)
         limits = safety or SafetyConfig()
         self.safety = SafetySupervisor(
@@ -73,6 +77,14 @@ class Simulation:
             arm: Name of the arm.
         """
         return self.world.joints().position[self.arms[arm].indices]
+
+    def force(self, arm: str) -> Array:
+        """Return the force of the surroundings on an arm's tool in its EE frame, (3,), N; see ``ForceSensor``.
+
+        Args:
+            arm: Name of the arm.
+        """
+        return self.world.force_sensors[arm].wrench()[0]
 
     def advance(self, steps: int) -> None:
         """Advance by control periods of ``CONTROL_S``; busy controllers run at the start of each.

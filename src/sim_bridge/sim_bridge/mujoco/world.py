@@ -21,6 +21,7 @@ from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.belts import Belts
 from sim_bridge.mujoco.contacts import body_contacts
+from sim_bridge.mujoco.force_sensor import ForceSensor
 from sim_bridge.mujoco.parts import part_state, put_at_start, put_part
 from sim_bridge.mujoco.state_snapshot import kept_state, put_state
 from sim_bridge.mujoco.suction import SuctionCup, cups_of
@@ -72,6 +73,10 @@ class MujocoWorld:
         put_at_start(self.data, scene.objects)
         self.belts = Belts(self.model, self.data, scene)
         self.cups: dict[str, SuctionCup] = cups_of(self._mj, self.model, self.data, self.robot, scene)
+        self.force_sensors = {
+            name: ForceSensor(self._mj, self.model, self.data, f"{self.robot.name}/{arm.ee_link}")
+            for name, arm in self.robot.arms.items()
+        }
         self.command(np.arange(len(self.joint_names)), start, np.zeros(len(start)))
         self._mj.mj_forward(self.model, self.data)
 

@@ -228,6 +228,8 @@ def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
         geom.rgba = item.color
         if item.belt is not None:
             soften(geom)
+        if item.contact_s > 0.0:  # also in a contact with something harder
+            geom.priority, geom.solref = 1, (item.contact_s, 1.0)
 
 
 def _add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:

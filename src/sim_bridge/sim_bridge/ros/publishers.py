@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, WrenchStamped
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -40,15 +40,22 @@ class ContractPublishers:
 
     Args:
         node: Hosts them.
+        arms: Names of the arms, each of which has a force-torque sensor.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, arms: Iterable[str] = ()) -> None:
         self._clock = node.create_publisher(Clock, "/clock", CLOCK)
         self._joints = node.create_publisher(JointState, "joint_states", LATEST)
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._tf = node.create_publisher(TFMessage, "/tf", TF)
+        self._wrenches = {
+            name: node.create_publisher(
+                WrenchStamped, f"{name}_force_torque_sensor_broadcaster/wrench", LATEST
+            )
+            for name in arms
+        }
         self._clock_msg, self._joints_msg = Clock(), JointState()
         self._joints_pace, self._world_pace = (
             RateLimiter(JOINTS_HZ, CATCH_UP),
@@ -88,6 +95,7 @@ class ContractPublishers:
         now_s = time.monotonic()
         if tick is None or self._joints_pace.due(now_s):
             self._publish_joints(simulation)
+            self._publish_wrenches(simulation)
         if tick is None or (tick % WORLD_TICKS == 0 and self._world_pace.due(now_s)):
             self._publish_world(simulation)
         if tick is None or self._frames_pace.due(now_s):
@@ -106,6 +114,20 @@ class ContractPublishers:
         message.velocity = array("d", joints.velocity.tobytes())
         message.effort = array("d", joints.effort.tobytes())
         self._joints.publish(message)
+
+    def _publish_wrenches(self, simulation: Simulation) -> None:
+        """Publish the wrench on each tool in its frame, as ``force_torque_sensor_broadcaster`` does."""
+        robot = simulation.robot
+        for name, publisher in self._wrenches.items():
+            if publisher.get_subscription_count() == 0:
+                continue  # most robots work without, and each message costs time of the physics
+            force, torque = simulation.world.force_sensors[name].wrench()
+            message = WrenchStamped()
+            message.header.stamp = time_to_msg(simulation.world.time_s)
+            message.header.frame_id = f"{robot.name}/{robot.arms[name].ee_link}"
+            message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = force.tolist()
+            message.wrench.torque.x, message.wrench.torque.y, message.wrench.torque.z = torque.tolist()
+            publisher.publish(message)
 
     def _publish_world(self, simulation: Simulation) -> None:
         world = simulation.world

@@ -197,7 +197,7 @@ class TrafficArm:
         """
         self.traffic.begin()
         outcome = self.arm.follow(trajectory, should_stop=should_stop)
-        if outcome.ok or outcome.code is Code.CANCELED:
+        if outcome.ok or outcome.code in (Code.CANCELED, Code.CONTACT):
             self.traffic.end()
         return outcome
 

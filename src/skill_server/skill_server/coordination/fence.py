@@ -81,11 +81,12 @@ class FencedGripper:
     gripper: Gripper
     token: Token
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """See ``Gripper.move``.
 
         Args:
             width_m: Opening, m.
+            force_n: Largest force of a finger, N; 0: the gripper's greatest.
             should_stop: True ends the motion.
 
         Returns:
@@ -95,7 +96,7 @@ class FencedGripper:
             Stopped: The token is revoked.
         """
         _pass(self.token)
-        outcome = self.gripper.move(width_m, should_stop=_either(self.token, should_stop))
+        outcome = self.gripper.move(width_m, force_n=force_n, should_stop=_either(self.token, should_stop))
         _pass(self.token)
         return outcome
 

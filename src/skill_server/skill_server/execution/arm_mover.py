@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.thresholds import SAME_START_RAD
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from skill_server.contact.guarded_motion import guarded
 from skill_server.motions.arm_motions import hand_at
 from skill_server.motions.joint_tolerances import joint_tolerances
 from skill_server.motions.planner_requests import plan_motion
@@ -77,10 +79,10 @@ class ArmMover:
 
         def plan(q: Array) -> Trajectory:
             if command.is_fixed:
-                return self._with_tolerances(_fixed(command.planned, command.stage, q))
+                return self._finished(_fixed(command.planned, command.stage, q), command)
             planned = ready.pop() if ready else None
             if planned and _starts_at(planned, q):
-                return self._with_tolerances(planned)
+                return self._finished(planned, command)
             result = plan_motion(
                 self._context,
                 self._params,
@@ -91,11 +93,24 @@ class ArmMover:
                 hold_vec_weight=state.hold_vec_weight,
             )
             versions.append(result.world_version)
-            return self._with_tolerances(_trajectory_of(result, command))
+            return self._finished(_trajectory_of(result, command), command)
 
-        self._sender.send_planned(plan, scene, command.stage, state)
-        self._await_arrival(command)
+        if not self._ends_by_contact(plan, scene, command, state):
+            self._await_arrival(command)
         state.world_version = max(versions)
+
+    def _ends_by_contact(
+        self, plan: Callable[[Array], Trajectory], scene: SceneQuery, command: Command, state: ExecutionState
+    ) -> bool:
+        """Send the motion, and return whether a force ended it before its waypoint."""
+        try:
+            self._sender.send_planned(plan, scene, command.stage, state)
+        except StepFailed as failure:
+            if failure.outcome.code is not Code.CONTACT:
+                raise
+            self._context.contact = failure.outcome
+            return True
+        return False
 
     def move_directly(self, function: DummyForward, command: Command, state: ExecutionState) -> None:
         """Go straight to a configuration without a planner; the motion is still validated.
@@ -121,17 +136,17 @@ class ArmMover:
         scene = self._scene(fresh_world(context), command, state)
         self._sender.send_planned(plan, scene, command.stage, state)
 
-    def _with_tolerances(self, trajectory: Trajectory) -> Trajectory:
-        """Ask the controller for what the waypoint asks for."""
+    def _finished(self, trajectory: Trajectory, command: Command) -> Trajectory:
+        """Ask the controller for what the waypoint asks for, and for the end by contact."""
         context, params = self._context, self._params
         tolerances = joint_tolerances(
             context.robot, context.arm_spec, trajectory.q[-1], params.t_eps, params.o_eps
         )
-        return replace(trajectory, goal_tolerance=tolerances)
+        return guarded(replace(trajectory, goal_tolerance=tolerances), command, context)
 
     def _is_there(self, command: Command, world: World, q: Array) -> bool:
-        if command.motion is Motion.PATH:
-            return False  # a curve may end where it begins
+        if command.motion is Motion.PATH or command.stop_force_n > 0.0:
+            return False  # a curve may end where it begins, and a contact may come within the tolerance
         near = self._judge.is_subtask_done(command, world, self._context).ok
         if not near or command.motion is Motion.STRAIGHT or command.q is None:
             return near

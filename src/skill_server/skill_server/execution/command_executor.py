@@ -67,7 +67,7 @@ class CommandExecutor:
             Stopped: The token was set.
         """
         _refuse_unknown(commands)
-        self._context.fastest = PeakSpeeds()
+        self._context.fastest, self._context.contact = PeakSpeeds(), None
         self._report_touched()
         for done, command in enumerate(commands, 1):
             self._context.token.check()
@@ -104,8 +104,8 @@ class CommandExecutor:
                 state.ignored = ignored
             case OpenGripper(width_m):
                 gripper_commands.open_gripper(width_m, context, state, stage)
-            case CloseGripper():
-                gripper_commands.close_gripper(context, state, stage)
+            case CloseGripper(force_n):
+                gripper_commands.close_gripper(context, state, stage, force_n)
             case AttachObject(name):
                 gripper_commands.attach(name, context, state, stage)
             case DetachObject(name):

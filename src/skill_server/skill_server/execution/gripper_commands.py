@@ -53,19 +53,20 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
         pause(context, POLL_S)
 
 
-def close_gripper(context: Context, state: ExecutionState, stage: str) -> None:
+def close_gripper(context: Context, state: ExecutionState, stage: str, force_n: float = 0.0) -> None:
     """Close until the fingers stall.
 
     Args:
         context: Ports of the run.
         state: Takes the width; a gripper that was closed already is not closed again.
         stage: Stage of the command, for failures.
+        force_n: Largest force of a finger, N; 0: the gripper's greatest.
 
     Raises:
         StepFailed: There is no gripper, it failed, or a target has moved; with the cause.
         Stopped: The token was set.
     """
-    _send(_gripper_of(context).min_width_m, context, state, stage)
+    _send(_gripper_of(context).min_width_m, context, state, stage, force_n)
 
 
 def attach(name: str, context: Context, state: ExecutionState, stage: str) -> None:
@@ -116,13 +117,13 @@ def _gripper_of(context: Context) -> GripperSpec:
     return gripper
 
 
-def _send(width_m: float, context: Context, state: ExecutionState, stage: str) -> bool:
+def _send(width_m: float, context: Context, state: ExecutionState, stage: str, force_n: float = 0.0) -> bool:
     """Send the gripper to a width; False when it was sent there already."""
     if state.gripper_m == width_m:
         return False
     context.token.check()
     check_targets(context, state)
-    outcome = context.gripper.move(width_m, should_stop=context.token.is_set)
+    outcome = context.gripper.move(width_m, force_n=force_n, should_stop=context.token.is_set)
     context.token.check()
     if not outcome.ok:
         raise StepFailed(replace(outcome, stage=stage))

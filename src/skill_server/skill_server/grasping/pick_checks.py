@@ -38,6 +38,7 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
             _movable(params, world) if known.ok else known,
             *_words(params),
             _width(params, arm.gripper) if arm.gripper else OK,
+            checks.grip_force(params.grip_force, arm, is_closing=params.is_closing),
             *_numbers(params),
             _annotation(params),
             *_without_effect(params),

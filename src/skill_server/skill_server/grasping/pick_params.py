@@ -36,6 +36,7 @@ class PickParams(SkillParams):
     post_grasp_offset_max: float = 0.1
     return_to_pregrasp: bool = False
     gripper_width: float = 0.0
+    grip_force: float = 0.0
     next_place: PlaceParams | None = field(default=None, metadata={SKILL: "place"})
     look_ahead: bool = True
     test_mode: str = "forward"

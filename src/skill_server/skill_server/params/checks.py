@@ -18,6 +18,9 @@ from skill_server.geometry.orientation_cones import (
     OrientationFilter,
 )
 
+LEAST_GRIP_N = 1.0
+"""The least force of a finger that a goal may ask for, N: less does not overcome the friction of a gripper."""
+
 
 def all_faults(outcomes: Iterable[Outcome]) -> Outcome:
     """Join the outcomes of several checks.
@@ -230,3 +233,24 @@ def execution(
         number("max_acceleration_scaling_factor", acceleration, 0.01, 1.0, "of the limit"),
         number("allowed_planning_time", planning_time, 0.05, 120.0, "s"),
     )
+
+
+def grip_force(force_n: float, arm: ArmSpec, *, is_closing: bool) -> Outcome:
+    """Refuse a force of the fingers that the hand cannot bound, or that has no effect.
+
+    Args:
+        force_n: Field ``grip_force``, N; 0 is always valid.
+        arm: Arm of the goal.
+        is_closing: True when the goal closes the hand.
+
+    Returns:
+        OK, or the fault.
+    """
+    if force_n == 0.0 or arm.gripper is None:
+        return OK
+    if arm.gripper.suction is not None:
+        text = f"{arm.gripper.name!r} is a suction cup, which has no force of fingers; leave grip_force at 0"
+        return fault(Code.UNSUPPORTED, "grip_force", text)
+    if not is_closing:
+        return fault(Code.CONTRADICTION, "grip_force", "the hand does not close; leave grip_force at 0")
+    return number("grip_force", force_n, LEAST_GRIP_N, arm.gripper.max_force_n, "N")

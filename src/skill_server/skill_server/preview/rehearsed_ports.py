@@ -123,11 +123,12 @@ class RehearsedCell:
         """See ``Arm``."""
         return OK
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         """See ``Gripper``; a closing hand stops at ``grasped``, and an opening one leaves what it holds where it is.
 
         Args:
             width_m: Opening between the pads, m.
+            force_n: Not used: it changes no motion.
             should_stop: Not used: it takes no time.
         """
         gripper = self._context.arm_spec.gripper

@@ -15,6 +15,7 @@ from .motion.heuristic_skill import HeuristicSkill
 from .motion.home import Home
 from .motion.joint_ctrl import JointCtrl
 from .motion.move import Move
+from .motion.move_until_contact import MoveUntilContact
 from .motion.scan import Scan
 from .motion.track import Track
 from .motion.wait import Wait
@@ -51,6 +52,7 @@ BUILTIN = (
     MobileTranslate,
     Move,
     MoveObject,
+    MoveUntilContact,
     Open,
     Pour,
     Rotate,

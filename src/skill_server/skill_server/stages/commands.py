@@ -73,6 +73,8 @@ def _commands_of(stage: SkillStage, neutral: UpdateSpecific, context: Context) -
             stage.speed,
             stage.planned,
             path=stage.path,
+            stop_force_n=stage.stop_force_n,
+            tool_speed=stage.tool_speed,
         ),
         *(Command(stage.name, function, touching=touching, speed=stage.speed) for function in others),
     ]

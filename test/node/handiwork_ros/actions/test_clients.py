@@ -203,6 +203,15 @@ def test_the_tolerances_of_a_trajectory_reach_the_controller(bench: Bench) -> No
     assert not bench.robot.goal_tolerance
 
 
+def test_a_motion_that_ends_by_contact_is_not_sent_to_a_controller_that_would_press_on(bench: Bench) -> None:
+    guarded = replace(path(), stop_force=np.array((0.0, 0.0, 10.0)))
+    before = bench.robot.moved
+    refused = bench.arm.follow(guarded, should_stop=never)
+    assert refused.code is Code.CONTROLLER_REFUSED
+    assert "command the robot through safety_node" in refused.message
+    assert bench.robot.moved == before
+
+
 def test_a_rejected_goal_is_refused(bench: Bench) -> None:
     bench.robot.accept = False
     assert bench.arm.follow(path(), should_stop=never).code is Code.CONTROLLER_REFUSED

@@ -69,7 +69,7 @@ class DeadPorts:
             return Outcome(Code.ROBOT_LOST, "the arm's joints were at rest 1.4 s ago")
         return self._arm.stop()
 
-    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
         if self.is_dead:
             self.f.cell.call("gripper.move")
             return OK

@@ -32,12 +32,14 @@ class GripperActionParams(SkillParams):
     Attributes:
         gripper_state: 1 opens, -1 closes.
         width: Opening, m; 0 opens completely.
+        grip_force: Largest force of a finger when closing, N; 0: the gripper's greatest.
         object: Object that must be in the hand after closing; empty: none need be.
         wait_steps: Pause afterwards, steps of 1/30 s.
     """
 
     gripper_state: int
     width: float = 0.0
+    grip_force: float = 0.0
     object: str = ""
     wait_steps: int = 10
 
@@ -62,6 +64,9 @@ class GripperAction(StagedSkill[GripperActionParams]):
                 checks.known_object("object", params.object, world) if params.object else OK,
                 checks.number("wait_steps", params.wait_steps, 0, 100_000, "steps"),
                 width,
+                checks.grip_force(
+                    params.grip_force, arm, is_closing=params.gripper_state == arm_motions.CLOSE
+                ),
                 arm_motions.check_run(params),
             )
         )
@@ -71,7 +76,9 @@ class GripperAction(StagedSkill[GripperActionParams]):
         dwell_s = params.wait_steps * TICK_S
         if params.gripper_state == arm_motions.CLOSE:
             attach = (AttachObject(params.object),) if params.object else ()
-            return [(SkillStage("close", functions=(CloseGripper(), *attach), dwell_s=dwell_s),)]
+            return [
+                (SkillStage("close", functions=(CloseGripper(params.grip_force), *attach), dwell_s=dwell_s),)
+            ]
         free = (DetachObject(name) for name in tuple(context.held))
         return [(SkillStage("open", functions=(OpenGripper(params.width or None), *free), dwell_s=dwell_s),)]
 

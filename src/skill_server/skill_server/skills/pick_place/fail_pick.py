@@ -94,7 +94,7 @@ class FailPick(Skill[FailPickParams]):
             direction_to_obj="",
             fixed_orientation=(),
         )
-        closed = (CloseGripper(),)
+        closed = (CloseGripper(params.grip_force),)
         chosen = Pick().chosen_stages(missing, context)
         made = [replace(s, functions=closed) if s.name in CLOSED_STAGES else s for s in chosen]
         return stage_commands(made, missing, context)

@@ -171,7 +171,7 @@ def _stages(
 ) -> tuple[SkillStage, ...]:
     """Return the stages of one grasp, as far as the goal asks for them."""
     at, target, opened = grasp.world_T_ee, frozenset({params.object}), OpenGripper(_opening(params, gripper))
-    hand = CloseGripper() if params.is_closing else opened
+    hand = CloseGripper(params.grip_force) if params.is_closing else opened
     made = [SkillStage("open", functions=(opened,))]
     motion, hold = Motion.FREE, None
     if params.pre_grasp_offset > 0.0:

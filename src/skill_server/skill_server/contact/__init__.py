@@ -1,0 +1,1 @@
+"""Motions that a force on the tool ends."""
