@@ -19,6 +19,7 @@ from handiwork_core.process.dds_ports import fault_of
 from handiwork_core.process.writable_folders import choose_log_folder
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
+from .loaded_objects import LoadedObjects
 from .managed_node import ManagedNode
 from .process_supervision import Supervision
 from .unique_name import NameTakenError, unique_names_required
@@ -84,7 +85,8 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
     executor.add_node(node)
     for extra in node.extra_nodes:
         executor.add_node(extra)
-    supervision = Supervision(node)
+    supervision, loaded = Supervision(node), LoadedObjects()
+    node.on_state = lambda: loaded.follow(is_active=node.is_active)
     try:
         while not stop.is_set() and node.exit_code is None:
             # The status timer wakes the node often enough; a timeout would cost a timer for every callback.

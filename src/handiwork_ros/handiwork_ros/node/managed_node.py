@@ -64,6 +64,8 @@ class ManagedNode(AsyncLifecycleNode):
         """The text of the status: the current step of loading, or the newest fault."""
         self.on_turn: Callable[[], None] = lambda: None
         """Called on the executor's thread with every status: a sign that the executor runs."""
+        self.on_state: Callable[[], None] = lambda: None
+        """Called on the executor's thread after each transition, in the new state."""
         self._load_progress, self._fault_code = 0.0, 0
         self._loading, self._last_close = threading.Lock(), threading.Lock()
         self._autostart = self.parameter(
@@ -233,6 +235,7 @@ class ManagedNode(AsyncLifecycleNode):
     async def change_state(self, transition: int) -> bool:
         """Run a transition to its end, and publish the new state at once; see the base."""
         has_succeeded = await super().change_state(transition)
+        self.on_state()
         self.publish_status()
         return has_succeeded
 
