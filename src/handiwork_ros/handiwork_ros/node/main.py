@@ -91,6 +91,7 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
         while not stop.is_set() and node.exit_code is None:
             # The status timer wakes the node often enough; a timeout would cost a timer for every callback.
             executor.spin_once()
+            loaded.tidy(time.monotonic())
         supervision.close()
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S

@@ -20,7 +20,7 @@ from handiwork_core.contracts.planning import Report
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, StatusWriter
 from handiwork_ros.rclpy_support.safe_callbacks import guard
-from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
+from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
 from .diagnostics import DiagnosticsPublisher
 from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
@@ -181,6 +181,14 @@ class ManagedNode(AsyncLifecycleNode):
             if self.closing.is_set():
                 raise RuntimeError("the node is closing")
         return done[0]()
+
+    def silence_limit_s(self, base_s: float) -> float:
+        """Return the longest accepted silence of a stream, s, which grows with the delay of this node's executor.
+
+        Args:
+            base_s: The limit on a machine without delay, s.
+        """
+        return silence_limit_s(base_s, self._delay.greatest_s(time.monotonic()))
 
     @property
     def is_active(self) -> bool:
