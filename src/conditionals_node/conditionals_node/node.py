@@ -112,8 +112,7 @@ class ConditionalsNode(ManagedNode):
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
         self._publish_all()
-        gc.freeze()  # Loaded objects stay; those of a world are freed by reference counts.
-        gc.set_threshold(50_000)
+        gc.set_threshold(50_000)  # Objects of a world are freed by reference counts.
 
     def _bodies(self) -> list[str] | None:
         """Return the names that a frame may have; None until the world is known."""

@@ -39,6 +39,9 @@ COMMANDS = {
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as of a shell for a program that SIGINT has ended."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -47,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Words of the command line; None takes those of the process.
 
     Returns:
-        Exit code, 0 exactly when the command has succeeded.
+        Exit code, 0 exactly when the command has succeeded, ``INTERRUPTED`` after Ctrl-C.
     """
     parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -60,6 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (LaunchError, ConfigError, DomainError, NoServerError) as error:
         print(f"handiwork {options.command}: {error}", file=sys.stderr)
         return 1 if isinstance(error, NoServerError) else 2
+    except KeyboardInterrupt:
+        print(f"handiwork {options.command}: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def modules_of(command: str) -> list[str]:

@@ -166,7 +166,7 @@ class SkillServer(ManagedNode):
             self._robot,
             self._arms.runs,
             self._world,
-            timeout_s,
+            lambda: self.silence_limit_s(timeout_s),
             self._why_closed,
             self._safety.refusal,
             lambda: self._arms.watch.why_refused(),

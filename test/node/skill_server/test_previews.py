@@ -86,7 +86,7 @@ def test_the_result_of_an_execution_has_its_arm_although_the_plan_is_gone():
     server, unused = Server(), cast(Any, None)
     alone, runs = server.fakes.context.robot, server.previews.runs
     robot = replace(alone, arms={**alone.arms, "other": replace(alone.arms["arm"], name="other")})
-    gate = Gate(robot, runs, unused, 0.0, unused, unused, unused, unused, server.previews)
+    gate = Gate(robot, runs, unused, unused, unused, unused, unused, unused, server.previews)
     previewed = server.previews.preview(Home(), HomeParams(), "arm").body(Token(), lambda _progress: None)
     assert isinstance(previewed, PreviewResult)
     assert previewed.plan is not None
@@ -104,7 +104,7 @@ def test_the_frames_of_a_goals_poses_come_into_its_plan():
     server, unused = Server(), cast(Any, None)
     source: Any = Source(server.fakes.context.world.snapshot)
     robot, runs = server.fakes.context.robot, server.previews.runs
-    gate = Gate(robot, runs, source, 1.0, str, lambda: None, str, unused, server.previews)
+    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
     pose = PoseStamped()
     pose.header.frame_id = "table"
     pose.pose = pose_to_msg(Pose.of((0.1, 0.1, 0.03), Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi)))

@@ -58,7 +58,7 @@ class FakeWorld:
                 (ParallelGripperCommand, f"{ARM.gripper.name}_controller/gripper_cmd"),
             )
         ]
-        self.is_there = False
+        self.is_there, self.has_states = False, True
         self.node.create_timer(0.02, self._beat)
 
     def appear(self) -> None:
@@ -79,7 +79,8 @@ class FakeWorld:
         states = {n: ObjectState(Pose.of(p), zero, zero, now_s) for n, p in PLACES.items()}
         position = dict(zip(ARM.joint_names, ARM.home_q.tolist(), strict=True))
         position[ARM.gripper.joint] = 0.04
-        self._states.publish(object_states_to_msg(states, 1, now_s))
+        if self.has_states:
+            self._states.publish(object_states_to_msg(states, 1, now_s))
         contacts = Contacts()
         contacts.header.stamp = self.node.get_clock().now().to_msg()
         self._contacts.publish(contacts)

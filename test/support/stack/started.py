@@ -24,6 +24,23 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def children_of(pid: int) -> set[int]:
+    """Return the processes that a process has started and that run."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found |= {int(child) for child in task.read_text().split()}
+        except (FileNotFoundError, ProcessLookupError):  # the thread has ended meanwhile
+            continue
+    return {child for child in found if is_running(child)}
+
+
+def descendants_of(pid: int) -> set[int]:
+    """Return the processes below a process that run."""
+    children = children_of(pid)
+    return children.union(*map(descendants_of, children))
+
+
 class Started:
     """The running command; ``output`` is all of its output so far."""
 
@@ -41,9 +58,7 @@ class Started:
 
     def children(self) -> set[int]:
         """Return the processes that the command has started and that run."""
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        pids = {int(pid) for task in tasks for pid in task.read_text().split()}
-        return {pid for pid in pids if is_running(pid)}
+        return children_of(self.process.pid)
 
 
 @contextmanager

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from handiwork_cli.cli import INTERRUPTED
+from support.stack.started import descendants_of, is_running
 
 SKIPPED = 77
 GOALS = 5
@@ -14,11 +19,13 @@ GOALS = 5
 END_S = 600.0
 
 
+COMMAND = [str(Path(sys.executable).parent / "handiwork"), "chaos", "--network", "--seed", "1"]
+
+
 @pytest.mark.usefixtures("nothing_left_over")
 def test_no_goal_is_given_up_or_ends_falsely_on_a_bad_network() -> None:
-    command = [str(Path(sys.executable).parent / "handiwork"), "chaos", "--network", "--seed", "1"]
     ended = subprocess.run(
-        [*command, "--goals", str(GOALS), "--real-time-factor", "2"],
+        [*COMMAND, "--goals", str(GOALS), "--real-time-factor", "2"],
         capture_output=True,
         text=True,
         timeout=END_S,
@@ -29,3 +36,32 @@ def test_no_goal_is_given_up_or_ends_falsely_on_a_bad_network() -> None:
     assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr[-4000:]}"
     assert f"{GOALS} goals, seed 1: 0 false OK, 0 false endings, 0 lost" in ended.stdout
     assert "network_outage 1" in ended.stdout
+
+
+@pytest.mark.usefixtures("nothing_left_over")
+def test_an_interrupt_ends_the_stack_and_is_one_sentence(tmp_path: Path) -> None:
+    with (tmp_path / "errors").open("wb") as errors:
+        # A session of its own stands for a terminal: Ctrl-C there interrupts all processes of the group.
+        process = subprocess.Popen(
+            [*COMMAND, "--real-time-factor", "2", "--load", "1"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        if first.startswith("the network was not made faulty"):
+            pytest.skip(first)
+        started = descendants_of(process.pid)
+        assert len(started) >= 8, "five nodes, both ends, and the load"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(END_S) == INTERRUPTED
+        text = (tmp_path / "errors").read_text()
+        assert "Traceback" not in text, text[-4000:]
+        assert text.splitlines()[-1] == "handiwork chaos: interrupted"
+        assert not any(map(is_running, started))
+    finally:
+        process.kill()
+        process.wait(END_S)

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-BURN = "while True: pass"
+BURN = "import os\nwhile os.getppid() == {parent}: pass"
+"""It ends with its parent. Ctrl-C does not reach it, as it has a session of its own, and so it prints no traceback."""
 KILO = 1024
 
 
@@ -20,7 +21,8 @@ def burners(count: int) -> Iterator[None]:
     Args:
         count: Number of processes.
     """
-    started = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(count)]
+    command = [sys.executable, "-c", BURN.format(parent=os.getpid())]
+    started = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
     try:
         yield
     finally:

@@ -20,6 +20,7 @@ from handiwork_core.process.writable_folders import choose_log_folder
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 
+from .loaded_objects import LoadedObjects
 from .managed_node import ManagedNode
 from .process_supervision import Supervision
 from .unique_name import NameTakenError, unique_names_required
@@ -85,11 +86,13 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
     executor.add_node(node)
     for extra in node.extra_nodes:
         executor.add_node(extra)
-    supervision = Supervision(node)
+    supervision, loaded = Supervision(node), LoadedObjects()
+    node.on_state = lambda: loaded.follow(is_active=node.is_active)
     try:
         while not stop.is_set() and node.exit_code is None:
             # The status timer wakes the node often enough; a timeout would cost a timer for every callback.
             executor.spin_once()
+            loaded.tidy(time.monotonic())
         supervision.close()
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S

@@ -20,7 +20,7 @@ from handiwork_core.contracts.planning import Report
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, StatusWriter
 from handiwork_ros.rclpy_support.safe_callbacks import guard
-from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
+from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
 from .diagnostics import DiagnosticsPublisher
 from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
@@ -64,6 +64,8 @@ class ManagedNode(AsyncLifecycleNode):
         """The text of the status: the current step of loading, or the newest fault."""
         self.on_turn: Callable[[], None] = lambda: None
         """Called on the executor's thread with every status: a sign that the executor runs."""
+        self.on_state: Callable[[], None] = lambda: None
+        """Called on the executor's thread after each transition, in the new state."""
         self._load_progress, self._fault_code = 0.0, 0
         self._loading, self._last_close = threading.Lock(), threading.Lock()
         self._autostart = self.parameter(
@@ -180,6 +182,14 @@ class ManagedNode(AsyncLifecycleNode):
                 raise RuntimeError("the node is closing")
         return done[0]()
 
+    def silence_limit_s(self, base_s: float) -> float:
+        """Return the longest accepted silence of a stream, s, which grows with the delay of this node's executor.
+
+        Args:
+            base_s: The limit on a machine without delay, s.
+        """
+        return silence_limit_s(base_s, self._delay.greatest_s(time.monotonic()))
+
     @property
     def is_active(self) -> bool:
         """True while the node is in the state active."""
@@ -233,6 +243,7 @@ class ManagedNode(AsyncLifecycleNode):
     async def change_state(self, transition: int) -> bool:
         """Run a transition to its end, and publish the new state at once; see the base."""
         has_succeeded = await super().change_state(transition)
+        self.on_state()
         self.publish_status()
         return has_succeeded
 

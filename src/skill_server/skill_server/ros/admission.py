@@ -34,7 +34,7 @@ class Gate:
         robot: Robot of the server.
         runs: Runner of each arm, by its name.
         source: Source of the world.
-        world_timeout_s: Oldest poses of objects with which a goal is admitted, s of steady time.
+        world_timeout_s: Returns the age of the oldest poses of objects with which a goal is admitted, s of steady time.
         why_closed: Returns why the server is not active; empty when it is.
         why_stopped: Returns why the robot's safety layer refuses motions; None when it does not.
         why_lost: Returns why the robot is lost, by the watch that also ends running goals; empty when it is not.
@@ -45,7 +45,7 @@ class Gate:
     robot: Robot
     runs: Mapping[str, ArmRunner]
     source: RosWorldSource
-    world_timeout_s: float
+    world_timeout_s: Callable[[], float]
     why_closed: Callable[[], str]
     why_stopped: Callable[[], Outcome | None]
     why_lost: Callable[[], str]
@@ -67,7 +67,7 @@ class Gate:
             raise GoalRejected(conflict)
         if why := self.why_lost():
             raise GoalRejected(Outcome(Code.ROBOT_LOST, why))
-        if self.source.state_age_s() > self.world_timeout_s:
+        if self.source.state_age_s() > self.world_timeout_s():
             raise GoalRejected(Outcome(Code.STALE_WORLD, self.source.state_silence()))
         return self.source.snapshot()
 

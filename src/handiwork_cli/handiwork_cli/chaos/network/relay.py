@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import time
@@ -19,6 +20,8 @@ MTU = 65536
 IPV4 = 4
 BATCH = 64
 """The most packets that are read from one side before the other has its turn."""
+STOP_S = 30.0
+"""The longest time that the command may take to end its stack after Ctrl-C, s."""
 
 
 def run_behind_relay(command: Sequence[str], seed: int) -> tuple[int, str]:
@@ -30,16 +33,28 @@ def run_behind_relay(command: Sequence[str], seed: int) -> tuple[int, str]:
 
     Returns:
         Its exit code, and a line on the packets.
+
+    Raises:
+        KeyboardInterrupt: This process was interrupted. The command got the same signal once, and has ended.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         environment = {**os.environ, RELAY_FD: str(theirs.fileno())}
-        process = subprocess.Popen(command, env=environment, pass_fds=(theirs.fileno(),))
+        # A session of its own: a terminal would interrupt all processes at once, and the signal that is passed on
+        # below would be the second one, in the middle of the stack's end.
+        process = subprocess.Popen(
+            command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
+        )
         theirs.close()
         link = FaultyLink(seed)
         try:
             _relay(process, ours, link)
             process.wait()
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_S)
+            raise
         finally:
             if process.poll() is None:
                 process.terminate()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -75,11 +77,12 @@ class Rogue:
         node = rclpy.create_node("rogue", context=context, enable_rosout=False)
         try:
             publish, rate_hz = _publisher(node, self._fault, self._joints)
-            for count in range(max(1, round(self._fault.lasts_s * rate_hz))):
-                if self._stopped.is_set():
-                    break
+            # By the clock and not by their number: on a busy machine 600 messages take a minute and not six seconds.
+            end_s = time.monotonic() + self._fault.lasts_s
+            for count in itertools.count():
                 publish(count)
-                self._stopped.wait(1.0 / rate_hz)
+                if self._stopped.wait(1.0 / rate_hz) or time.monotonic() > end_s:
+                    break
         finally:
             destroy_with_actions(node)
             rclpy.shutdown(context=context)

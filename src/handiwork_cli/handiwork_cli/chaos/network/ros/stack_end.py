@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from handiwork_cli.chaos.ros.campaign import ChaosPlan
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 SKIPPED = 77
 """The exit code of a run that this machine does not permit."""
 START_S = 60.0
@@ -71,7 +73,8 @@ class RemoteClient:
         return answer
 
     def close(self) -> None:
-        """End the client."""
+        """End the client at once, also one that waits for a goal."""
+        self._process.terminate()
         self._process.communicate()
 
 
@@ -144,4 +147,8 @@ def main(plan: str) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(*sys.argv[1:]))
+    try:
+        code = main(*sys.argv[1:])
+    except KeyboardInterrupt:  # the command that has passed the signal on says so
+        code = INTERRUPTED
+    raise SystemExit(code)
