@@ -22,7 +22,7 @@ from skill_server.task.task_paths import starts
 from unit.skill_server.execution.test_executor import made
 
 PICK = Entry("a", "1.1", "arm", Pick(), PickParams(object="cube"))
-PLACE = Entry("b", "1.1", "arm", Place(), PlaceParams(container="tray"))
+PLACE = Entry("b", "1.1", "arm", Place(), PlaceParams(container="tray", follow_speed=0.0))
 TASK = Task("tidy", 1, (TaskStep("1.1", {"arm": (PICK, PLACE)}),))
 
 
