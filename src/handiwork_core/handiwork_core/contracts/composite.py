@@ -26,12 +26,14 @@ class SkillStep:
         skill: The skill that does it.
         params: Checked parameters of the skill.
         left: Number of steps that are expected to follow, for the progress.
+        arm: The arm that does it, one of the goal's further arms; empty: the goal's own.
     """
 
     label: str
     skill: Skill[Any]
     params: Any
     left: int = 0
+    arm: str = ""
 
 
 class CompositeSkill(Skill[P]):
