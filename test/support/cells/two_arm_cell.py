@@ -56,9 +56,7 @@ class TwoArmCell:
         self.runners = dict[str, ArmRunner]()
         for name, arm in robot.arms.items():
             port = self.ports[name]
-            alone = ArmRunner(
-                robot, arm, port, port, port, port, port, supervision=UNSUPERVISED
-            )
+            alone = ArmRunner(robot, arm, port, port, port, port, port, supervision=UNSUPERVISED)
             traffic = ArmTraffic(board, robot, arm, port, port, self._held, PATIENCE_S)
             self.runners[name] = replace(alone, right_of_way=traffic)
 

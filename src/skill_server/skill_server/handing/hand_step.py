@@ -27,8 +27,8 @@ from skill_server.state import gripper_state
 from .params import HandoverParams, HandStepParams
 from .search import FoundMeeting
 
-SLOW = 0.4
-"""Share of the full speed near the object."""
+CALM, SLOW = 0.6, 0.4
+"""Shares of the full speed on the way to the place where the hands meet, and near the object."""
 
 
 class HandStep(Skill[HandStepParams]):
@@ -69,7 +69,7 @@ def present(params: HandoverParams, found: FoundMeeting, name: str, giver: Conte
         giver: Context of the arm that holds it.
     """
     leaving = arm_motions.touching_now(giver, giver.world.snapshot())
-    stage = SkillStage("move", found.world_T_giver, leaving=leaving, q=found.giver_q)
+    stage = SkillStage("move", found.world_T_giver, leaving=leaving, speed=CALM, q=found.giver_q)
     return step_params(params, name, ((stage,),), is_held_after=True)
 
 
@@ -84,9 +84,7 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
     """
     gripper, touched = taker.arm_spec.gripper, frozenset({name})
     assert gripper is not None
-    closing = SkillStage(
-        "grasp", functions=(CloseGripper(), AttachObject(name)), dwell_s=params.gripper_wait
-    )
+    closing = SkillStage("grasp", functions=(CloseGripper(), AttachObject(name)), dwell_s=params.gripper_wait)
     if not grasps:
         return step_params(params, name, ((closing,),), is_held_after=True)
     world_T_object = taker.world.snapshot().states[name].world_T_object
@@ -97,7 +95,7 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
         made.append(
             (
                 SkillStage("open", functions=(OpenGripper(),)),
-                SkillStage("approach", before, functions=(OpenGripper(),), cost=0.01 * rank),
+                SkillStage("approach", before, functions=(OpenGripper(),), speed=CALM, cost=0.01 * rank),
                 SkillStage("reach", at, Motion.STRAIGHT, (OpenGripper(),), touched, speed=SLOW),
                 closing,
             )
@@ -105,9 +103,7 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
     return step_params(params, name, tuple(made), is_held_after=True)
 
 
-def leave(
-    params: HandoverParams, name: str, context: Context, *, gives: bool
-) -> HandStepParams:
+def leave(params: HandoverParams, name: str, context: Context, *, gives: bool) -> HandStepParams:
     """Return the step in which a hand opens and goes straight back from an object that the other hand holds.
 
     Args:

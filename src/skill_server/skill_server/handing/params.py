@@ -16,7 +16,7 @@ class HandoverParams(SkillParams):
         to_arm: The arm that takes the object; empty: the other one of a robot with two.
         object: What is handed over. An arm that holds nothing picks it first; empty: what the arm holds.
         approach_offset: Length of the straight way to the object, and of the one on which the giving hand leaves it, m.
-        gripper_wait: Wait after the taking hand has closed and after the giving hand has opened, s of the robot's world.
+        gripper_wait: Wait after a hand has closed or opened, s of the robot's world.
         search_time: Steady time for one search for a place to meet, s.
         max_attempts: Number of places to meet that are tried in all.
     """

@@ -86,7 +86,9 @@ class MeetingSearch:
                     continue
                 if (found := self._met(place, verdict.q[0], world, until_s)) is not None:
                     return found
-        raise StepFailed(Outcome(Code.NO_CANDIDATE, self._words(len(places)), "select", blocking=self._blocking))
+        raise StepFailed(
+            Outcome(Code.NO_CANDIDATE, self._words(len(places)), "select", blocking=self._blocking)
+        )
 
     def _places(self, world: World) -> tuple[Meeting, ...]:
         giver, taker = self.giver, self.taker
@@ -129,7 +131,11 @@ class MeetingSearch:
         world_T_object = world_T_giver @ self.held.link_T_object
         verdicts = self._ask_taker(place, world_T_object, giver_q, world, until_s)
         good = [(one.cost, i) for i, one in enumerate(verdicts) if one.code is Code.OK]
-        leaves = [i for _, i in sorted(good) if self._can_leave(place.grasps[i], verdicts[i].q[-1], giver_q, world, until_s)]
+        leaves = [
+            i
+            for _, i in sorted(good)
+            if self._can_leave(place.grasps[i], verdicts[i].q[-1], giver_q, world, until_s)
+        ]
         if not leaves:
             return None
         return FoundMeeting(world_T_object, world_T_giver, giver_q, tuple(place.grasps[i] for i in leaves))
@@ -148,15 +154,11 @@ class MeetingSearch:
         )
         touching = touch_pairs(taker.robot, taker.arm_spec, (), frozenset({self.held.object}))
         at = [world_T_object @ grasp for grasp in place.grasps]
-        ways = tuple(
-            Candidate((backed_off(pose, gripper, self.params.approach_offset), pose)) for pose in at
-        )
+        ways = tuple(Candidate((backed_off(pose, gripper, self.params.approach_offset), pose)) for pose in at)
         start_q, scenes = arm_q(world, taker.arm_spec), (before, replace(before, allowed=touching))
         return self._ask(taker, "taking hand", start_q, ways, scenes, until_s)
 
-    def _can_leave(
-        self, grasp: Pose, taker_q: Array, giver_q: Array, world: World, until_s: float
-    ) -> bool:
+    def _can_leave(self, grasp: Pose, taker_q: Array, giver_q: Array, world: World, until_s: float) -> bool:
         """Ask whether the giving hand, open, can go straight back from the object in the other hand."""
         giver, taker = self.giver, self.taker
         gripper, name = giver.arm_spec.gripper, self.held.object
@@ -209,5 +211,7 @@ class MeetingSearch:
         for what, causes in self._causes.items():
             counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(3))
             asked = self._asked[what]
-            parts.append(f"{what}: {asked - causes.total()} of {asked} possible ({counted or 'none refused'})")
+            parts.append(
+                f"{what}: {asked - causes.total()} of {asked} possible ({counted or 'none refused'})"
+            )
         return "; ".join([head, *parts])

@@ -1,4 +1,4 @@
-"""Handover: the arm that holds an object gives it to another arm, in the air, and never lets go before that holds it."""
+"""Handover: the arm that holds an object gives it to another arm, and never lets go before that one holds it."""
 
 from __future__ import annotations
 
@@ -105,9 +105,7 @@ class Handover(CompositeSkill[HandoverParams]):
         return Outcome(Code.OK, f"{arm} holds {name!r}")
 
 
-def _taken(
-    params: HandoverParams, context: Context, taker: Context, name: str, *, is_there: bool
-) -> Steps:
+def _taken(params: HandoverParams, context: Context, taker: Context, name: str, *, is_there: bool) -> Steps:
     """Let the other hand take the object; afterwards both hold it."""
     course, step = _Course(), HandStep()
     if is_there:
@@ -134,9 +132,11 @@ def _taken(
             yield from _make_room(params, taker, course)
         course.tried.append(found.world_T_object)
         course.failures.append(outcome)
-        is_kept = gripper_state.held_by_measurement(
-            context.world.snapshot(), context.robot, context.arm_spec
-        ) in ("", name) and name in context.held
+        is_kept = (
+            gripper_state.held_by_measurement(context.world.snapshot(), context.robot, context.arm_spec)
+            in ("", name)
+            and name in context.held
+        )
         if not is_kept or outcome.code not in AGAIN or len(course.failures) >= params.max_attempts:
             raise StepFailed(outcome)
 

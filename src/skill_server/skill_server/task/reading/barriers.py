@@ -63,5 +63,5 @@ def check_further_arms(arms: Mapping[str, Block], robot: Robot, fault: AddMessag
     for entry in (one for block in arms.values() for node in block for one in entries_of(node)):
         for name in further_arms(entry, robot):
             if name in arms:
-                text = f"{entry.skill.name} needs {name}, which has skills of its own in this step; give it a step alone"
+                text = f"{entry.skill.name} needs {name}, which has skills of its own in this step; split the step"
                 fault(entry.path, text)
