@@ -1,9 +1,9 @@
 """Handovers in physics: ``python -m benchmarks.skills.handover [--episodes 100] [--robot R] [--seed 0]``.
 
 An arm picks its cube from the table of its robot and hands it over to the other arm; arms take turns from seed to seed.
-The criterion is, in the settled world, that the fingers of the other arm alone touch the cube, and that it did not fall:
-it is far above the table. Time passes only during waits for the world, so a seed repeats an episode. Failures are printed
-with their seeds. An episode whose pick fails is counted as a failure of the pick, and not as a handover.
+The criterion is, in the settled world, that the fingers of the other arm alone touch the cube, far above the table.
+Time passes only during waits for the world, so a seed repeats an episode. Every episode is printed with its seed. One
+whose pick fails is counted as a failure of the pick, and not as a handover.
 ``--picture PATH`` writes the moments of the first episode instead.
 """
 
@@ -129,8 +129,8 @@ def measure(robot: Robot, seeds: range) -> None:
         again += sum(stage.stage == "present: move" for stage in ended.stages) > 1
         if not outcome.ok:
             failed[f"{outcome.stage or 'verdict'} {outcome.code.name} ({seed})"] += 1
-            text = f"  {robot.name} seed {seed}: {outcome.stage}: {outcome.message}"
-            print(text, file=sys.stderr, flush=True)
+        text = f"  {robot.name} seed {seed}: {outcome.code.name} {outcome.stage}: {outcome.message}"
+        print(text, file=sys.stderr, flush=True)
     engine.close()
     n = len(seeds) - unpicked
     good = n - failed.total()
@@ -139,8 +139,8 @@ def measure(robot: Robot, seeds: range) -> None:
         f"{p50:.1f} / {p95:.1f}" for p50, p95 in (np.percentile(v, (50, 95)) for v in (spent, moved))
     )
     print(
-        f"| {robot.name} | {seeds[0]} to {seeds[-1]} | {good} of {n} | {100 * low:.1f} to {100 * high:.1f} % | {again} |"
-        f" {times} | {', '.join(failed) or '-'} | {unpicked} |",
+        f"| {robot.name} | {seeds[0]} to {seeds[-1]} | {good} of {n} | {100 * low:.1f} to {100 * high:.1f} % |"
+        f" {again} | {times} | {', '.join(failed) or '-'} | {unpicked} |",
         flush=True,
     )
 

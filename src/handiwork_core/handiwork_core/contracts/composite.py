@@ -58,4 +58,5 @@ class CompositeSkill(Skill[P]):
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """Return the commands of the first step: those of later ones depend on how it ends."""
         first = next(self.steps(params, context))
-        return first.skill.commands(first.params, context)
+        own = context.partners[first.arm] if first.arm else context
+        return first.skill.commands(first.params, own)
