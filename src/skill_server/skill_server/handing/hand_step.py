@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from handiwork_core.contracts.commands import (
     AttachObject,
@@ -29,6 +30,8 @@ from .search import FoundMeeting
 
 CALM, SLOW = 0.6, 0.4
 """Shares of the full speed on the way to the place where the hands meet, and near the object."""
+BACK = (1.0, 0.7, 0.4)
+"""Shares of the approach by which a hand may leave the object; the first that is possible is taken."""
 
 
 class HandStep(Skill[HandStepParams]):
@@ -56,7 +59,8 @@ class HandStep(Skill[HandStepParams]):
         assert gripper is not None
         if not params.is_held_after:
             return OK
-        return gripper_state.holds(after, context.robot, gripper, params.object)
+        found = gripper_state.holds(after, context.robot, gripper, params.object)
+        return found if found.ok else replace(found, stage="judge")
 
 
 def present(params: HandoverParams, found: FoundMeeting, name: str, giver: Context) -> HandStepParams:
@@ -114,13 +118,16 @@ def leave(params: HandoverParams, name: str, context: Context, *, gives: bool) -
     """
     gripper, here = context.arm_spec.gripper, arm_motions.hand(context, context.world.snapshot())
     assert gripper is not None
-    back, touched = backed_off(here, gripper, params.approach_offset), frozenset({name})
     functions = (OpenGripper(), DetachObject(name)) if gives else (OpenGripper(),)
-    stages = (
-        SkillStage("release", functions=functions, dwell_s=params.gripper_wait),
-        SkillStage("retreat", back, Motion.STRAIGHT, leaving=touched, speed=SLOW),
-    )
-    return step_params(params, name, (stages,), is_held_after=False)
+    release = SkillStage("release", functions=functions, dwell_s=params.gripper_wait)
+    ways = []
+    for rank, share in enumerate(BACK):
+        back = backed_off(here, gripper, share * params.approach_offset)
+        way = SkillStage(
+            "retreat", back, Motion.STRAIGHT, leaving=frozenset({name}), speed=SLOW, cost=float(rank)
+        )
+        ways.append((release, way))
+    return step_params(params, name, tuple(ways), is_held_after=False)
 
 
 def step_params(

@@ -27,6 +27,8 @@ __all__ = ["Handover", "HandoverParams"]
 
 AGAIN = {Code.NO_CANDIDATE, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
 """Failures of a step after which another place to meet may serve."""
+AT_OBJECT = ("take: reach", "take: grasp", "take: judge")
+"""Stages of the taking hand in which it may be around the object when they fail."""
 COMMON = (
     "ignore_substring",
     "t_eps",
@@ -127,7 +129,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
             outcome = yield SkillStep("take", step, goal, 1, taker.arm_spec.name)
             if outcome.ok or _both_hold(context, taker, name):
                 return
-            yield from _step_back(params, taker, name)
+            if outcome.stage in AT_OBJECT:
+                yield from _step_back(params, taker, name, outcome)
         elif outcome.code is Code.ARM_IN_THE_WAY and not course.has_made_room:
             yield from _make_room(params, taker, course)
         course.tried.append(found.world_T_object)
@@ -156,7 +159,7 @@ def _make_room(params: HandoverParams, taker: Context, course: _Course) -> Steps
     _or_fail(moved)
 
 
-def _step_back(params: HandoverParams, taker: Context, name: str) -> Steps:
+def _step_back(params: HandoverParams, taker: Context, name: str, failed: Outcome) -> Steps:
     """Open the hand that failed to take the object, and bring it back along its approach."""
     fingers = taker.arm_spec.gripper
     assert fingers is not None
@@ -164,7 +167,8 @@ def _step_back(params: HandoverParams, taker: Context, name: str) -> Steps:
         taker.held.pop(name, None)
     back = leave(params, name, taker, gives=False)
     moved = yield SkillStep("step back", HandStep(), back, 3, taker.arm_spec.name)
-    _or_fail(moved)
+    if not moved.ok:
+        raise StepFailed(replace(failed, message=f"{failed.message}; {moved.message}"))
 
 
 def _both_hold(context: Context, taker: Context, name: str) -> bool:
