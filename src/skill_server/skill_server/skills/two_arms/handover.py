@@ -72,7 +72,8 @@ class Handover(CompositeSkill[HandoverParams]):
 
     def further_arms(self, params: HandoverParams, robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
         """Return the arm that takes the object."""
-        return (_taking_arm(params, robot, arm),)
+        name = _taking_arm(params, robot, arm)
+        return (name,) if name in robot.arms and name != arm.name else ()
 
     def steps(self, params: HandoverParams, context: Context) -> Steps:
         """Pick where nothing is held yet; meet, take and leave, at another place where one does not serve."""
