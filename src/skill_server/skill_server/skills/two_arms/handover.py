@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
@@ -199,12 +200,12 @@ def _cause(course: _Course, none: Outcome) -> Outcome:
     return replace(course.failures[-1], message=f"{words}; then {none.message}")
 
 
-def _common(params: HandoverParams) -> dict[str, object]:
+def _common(params: HandoverParams) -> dict[str, Any]:
     return {name: getattr(params, name) for name in COMMON}
 
 
 def _pick_params(params: HandoverParams) -> PickParams:
-    return PickParams(object=params.object, **_common(params))  # type: ignore[arg-type]
+    return PickParams(object=params.object, **_common(params))
 
 
 def _taking_arm(params: HandoverParams, robot: Robot, arm: ArmSpec) -> str:

@@ -20,7 +20,7 @@ GOAL = HandoverParams(object="cube")
 @pytest.mark.parametrize(
     ("params", "field_name", "code", "words"),
     [
-        (HandoverParams(to_arm="othre"), "to_arm", Code.BAD_GOAL, "did you mean 'other'?"),
+        (HandoverParams(to_arm="third"), "to_arm", Code.BAD_GOAL, "use one of ['other']"),
         (HandoverParams(to_arm=FIRST), "to_arm", Code.BAD_GOAL, "is the arm that gives"),
         (HandoverParams(object="cub"), "object", Code.UNKNOWN_OBJECT, "cube"),
         (HandoverParams(approach_offset=0.0), "approach_offset", Code.BAD_NUMBER, "0.02 to 0.3 m"),
