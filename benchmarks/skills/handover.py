@@ -48,7 +48,8 @@ SETTLE_S, LEAST_HEIGHT_M = 0.5, 0.06
 
 MOMENTS = ("take: approach", "take: grasp", "give: release", "give: retreat")
 """The stages at whose beginning the picture shows the cell."""
-CAMERA = Camera(frozen([1.75, 0.0, 0.75]), frozen([0.40, 0.0, 0.16]), 34.0)
+FROM_OBJECT_M, VIEW_DEG = np.array([1.15, -0.45, 0.15]), 46.0
+"""Where the camera is, seen from the object in the moment before the first hand opens, and its angle of view."""
 VIEW_PX = (480, 360)
 
 
@@ -182,7 +183,9 @@ def draw(robot: Robot, seed: int, path: Path) -> None:
     instants = [taken[moment] for moment in MOMENTS[:-1]] + [_instant(cell)]
     base = load_scene(ROOT / f"config/scenes/{SCENES[robot.name]}.yaml").world_T_base
     recording = FilmRecording(cell.objects, base, tuple(instants))
-    views = Projection(recording, robot, ROBOTS / robot.name, CAMERA, SUN).frames(instants, VIEW_PX)
+    middle = taken["give: release"].objects[name].translation_m
+    camera = Camera(frozen(middle + FROM_OBJECT_M), frozen(middle), VIEW_DEG)
+    views = Projection(recording, robot, ROBOTS / robot.name, camera, SUN).frames(instants, VIEW_PX)
     write_still(np.vstack([np.hstack(views[:2]), np.hstack(views[2:])]), path)
 
 
