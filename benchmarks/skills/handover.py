@@ -42,7 +42,7 @@ from support.paths import ROBOTS  # noqa: E402
 SCENES = {"lift2": "lift2_two_arms", "split_aloha": "split_aloha_table", "genie1": "genie1_table"}
 SIDES = (("left_arm", "right_arm", "left_cube"), ("right_arm", "left_arm", "right_cube"))
 """The arm that gives, the one that takes, and the cube, for even and odd seeds."""
-PATIENCE_S = 60.0
+PLAN_S, SEARCH_S = 120.0, 600.0
 """Steady time for one plan and for one search, s: long, so that a busy machine does not change the result."""
 SETTLE_S, LEAST_HEIGHT_M = 0.5, 0.06
 
@@ -91,7 +91,7 @@ def episode(robot: Robot, engine: CpuEngine, seed: int) -> tuple[ExecutionResult
     """
     cell = TwoArmCell(robot, engine, SCENES[robot.name], seed)
     giver, taker, name = SIDES[seed % 2]
-    pick = PickParams(object=name, allowed_planning_time=PATIENCE_S, seed=seed)
+    pick = PickParams(object=name, allowed_planning_time=PLAN_S, seed=seed)
     picked = cell.run(Pick(), pick, giver)
     if not picked.outcome.ok:
         return None, picked.outcome
@@ -105,7 +105,7 @@ def goal(seed: int) -> HandoverParams:
     Args:
         seed: Seed of the choices.
     """
-    return HandoverParams(allowed_planning_time=PATIENCE_S, search_time=PATIENCE_S, seed=seed)
+    return HandoverParams(allowed_planning_time=PLAN_S, search_time=SEARCH_S, seed=seed)
 
 
 def measure(robot: Robot, seeds: range) -> None:
@@ -175,7 +175,7 @@ def draw(robot: Robot, seed: int, path: Path) -> None:
         if progress.stage in MOMENTS and progress.stage not in taken:
             taken[progress.stage] = _instant(cell)
 
-    pick = PickParams(object=name, allowed_planning_time=PATIENCE_S, seed=seed)
+    pick = PickParams(object=name, allowed_planning_time=PLAN_S, seed=seed)
     for ended in (cell.run(Pick(), pick, giver), cell.run(Handover(), goal(seed), giver, take)):
         if not ended.outcome.ok:
             raise RuntimeError(str(ended.outcome))

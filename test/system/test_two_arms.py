@@ -40,7 +40,7 @@ skills:
 - dual_fr3:
   - left: [{name: handover, object: left_cube, search_time: 120.0, allowed_planning_time: 60.0}]
   - left: [{name: home, allowed_planning_time: 60.0}]
-  - right: [{name: place, container: right_tray, allowed_planning_time: 60.0}]
+  - right: [{name: home, allowed_planning_time: 60.0}, {name: gripper_action, gripper_state: -1, object: left_cube}]
 """
 LEFT = {"container": "tray", "y_ratio_range": [0.65, 0.75]}
 RIGHT = {"container": "tray", "y_ratio_range": [0.25, 0.35]}
@@ -127,13 +127,14 @@ def test_of_two_arms_that_want_the_same_tray_one_waits_and_both_end_well(pair: P
     pair.assert_apart()
 
 
-def test_a_task_hands_a_cube_to_the_other_arm_which_places_it(pair: Pair) -> None:
+def test_a_task_hands_a_cube_to_the_other_arm_which_takes_it_home(pair: Pair) -> None:
     report = pair.client.run_task(HANDOVER, source="handover.yaml")
     assert report.ok, report.outcome
     assert [(e.arm, e.skill, e.state) for e in report.entries] == [
         ("left_arm", "handover", EntryState.SUCCEEDED),
         ("left_arm", "home", EntryState.SUCCEEDED),
-        ("right_arm", "place", EntryState.SUCCEEDED),
+        ("right_arm", "home", EntryState.SUCCEEDED),
+        ("right_arm", "gripper_action", EntryState.SUCCEEDED),
     ]
     assert {"left", "right"} <= set().union(*pair.moving())
 

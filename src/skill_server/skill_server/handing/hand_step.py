@@ -28,8 +28,11 @@ from skill_server.state import gripper_state
 from .params import HandoverParams, HandStepParams
 from .search import FoundMeeting
 
-CALM, SLOW = 0.6, 0.4
-"""Shares of the full speed on the way to the place where the hands meet, and near the object."""
+CALM, SLOW = 0.3, 0.4
+"""Shares of the full speed on the free ways to the place where the hands meet, and on straight ones near the object.
+
+At full speed the hand of a long arm exceeds what the safety layer allows on a way as long as the first.
+"""
 BACK = (1.0, 0.7, 0.4)
 """Shares of the approach by which a hand may leave the object; the first that is possible is taken."""
 
