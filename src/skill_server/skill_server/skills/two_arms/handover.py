@@ -137,12 +137,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
             yield from _make_room(params, taker, course)
         course.tried.append(found.world_T_object)
         course.failures.append(outcome)
-        is_kept = (
-            gripper_state.held_by_measurement(context.world.snapshot(), context.robot, context.arm_spec)
-            in ("", name)
-            and name in context.held
-        )
-        if not is_kept or outcome.code not in AGAIN or len(course.failures) >= params.max_attempts:
+        is_over = outcome.code not in AGAIN or len(course.failures) >= params.max_attempts
+        if is_over or name not in context.held:
             raise StepFailed(outcome)
 
 
