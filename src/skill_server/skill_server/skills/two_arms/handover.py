@@ -131,7 +131,7 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
             outcome = yield SkillStep("take", step, goal, 1, taker.arm_spec.name)
             if outcome.ok or _both_hold(context, taker, name):
                 return
-            if outcome.stage in AT_OBJECT:
+            if outcome.stage in AT_OBJECT and name in context.held:
                 yield from _step_back(params, taker, name, outcome)
         elif outcome.code is Code.ARM_IN_THE_WAY and not course.has_made_room:
             yield from _make_room(params, taker, course)
@@ -159,10 +159,7 @@ def _make_room(params: HandoverParams, taker: Context, course: _Course) -> Steps
 
 def _step_back(params: HandoverParams, taker: Context, name: str, failed: Outcome) -> Steps:
     """Open the hand that failed to take the object, and bring it back along its approach."""
-    fingers = taker.arm_spec.gripper
-    assert fingers is not None
-    if not gripper_state.touching_fingers(taker.world.snapshot(), taker.robot, fingers, name):
-        taker.held.pop(name, None)
+    taker.held.pop(name, None)
     back = leave(params, name, taker, gives=False)
     moved = yield SkillStep("step back", HandStep(), back, 3, taker.arm_spec.name)
     if not moved.ok:
@@ -170,8 +167,11 @@ def _step_back(params: HandoverParams, taker: Context, name: str, failed: Outcom
 
 
 def _both_hold(context: Context, taker: Context, name: str) -> bool:
-    """Return True when both hands are measured to hold the object, which the taking arm's record says as well."""
-    return name in context.held and name in taker.held and _held(taker) == name
+    """Return True when both arms have the object on record, and the taking hand is measured to hold it."""
+    gripper = taker.arm_spec.gripper
+    assert gripper is not None
+    found = gripper_state.holds(taker.world.snapshot(), taker.robot, gripper, name)
+    return name in context.held and name in taker.held and found.ok
 
 
 def _held(context: Context) -> str:
