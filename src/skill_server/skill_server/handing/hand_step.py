@@ -110,26 +110,36 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
     return step_params(params, name, tuple(made), is_held_after=True)
 
 
-def leave(params: HandoverParams, name: str, context: Context, *, gives: bool) -> HandStepParams:
-    """Return the step in which a hand opens and goes straight back from an object that the other hand holds.
+def release(params: HandoverParams, name: str, *, gives: bool) -> HandStepParams:
+    """Return the step in which a hand opens.
+
+    Args:
+        params: Parameters of the goal.
+        name: The object, which the other hand holds.
+        gives: True where this hand held the object as well.
+    """
+    functions = (OpenGripper(), DetachObject(name)) if gives else (OpenGripper(),)
+    stage = SkillStage("release", functions=functions, dwell_s=params.gripper_wait)
+    return step_params(params, name, ((stage,),), is_held_after=False)
+
+
+def retreat(params: HandoverParams, name: str, context: Context, first: int = 0) -> HandStepParams:
+    """Return the step in which an open hand goes straight back from the object.
 
     Args:
         params: Parameters of the goal.
         name: The object.
-        context: Context of the arm that leaves.
-        gives: True where the arm held the object.
+        context: Context of the arm.
+        first: Index in ``BACK`` of the longest way that is considered.
     """
     gripper, here = context.arm_spec.gripper, arm_motions.hand(context, context.world.snapshot())
     assert gripper is not None
-    functions = (OpenGripper(), DetachObject(name)) if gives else (OpenGripper(),)
-    release = SkillStage("release", functions=functions, dwell_s=params.gripper_wait)
     ways = []
-    for rank, share in enumerate(BACK):
+    for rank, share in enumerate(BACK[first:]):
         back = backed_off(here, gripper, share * params.approach_offset)
-        way = SkillStage(
-            "retreat", back, Motion.STRAIGHT, leaving=frozenset({name}), speed=SLOW, cost=float(rank)
-        )
-        ways.append((release, way))
+        leaving = frozenset({name})
+        way = SkillStage("retreat", back, Motion.STRAIGHT, leaving=leaving, speed=SLOW, cost=float(rank))
+        ways.append((way,))
     return step_params(params, name, tuple(ways), is_held_after=False)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from contracts.test_arm_skills import held_by_both
-from handiwork_core.contracts.planning import PlanResult
+from handiwork_core.contracts.planning import PlanResult, StraightGoal
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.testing.gantry import gantry
 from skill_server.execution.run import run_skill
@@ -57,7 +57,7 @@ def test_where_both_hands_hold_the_object_the_other_closes_and_only_then_this_on
     assert done.outcome.ok, done.outcome
     assert [report.stage for report in done.stages if ": " in report.stage] == [
         *("take: select", "take: grasp"),
-        *("give: select", "give: release", "give: retreat"),
+        *("give: select", "give: release", "give: select", "give: retreat"),
     ]
     assert (list(given.context.held), list(taken.context.held)) == ([], ["cube"])
     assert (given.cell.in_hand, taken.cell.in_hand) == ("", "cube")
@@ -71,6 +71,16 @@ def test_a_retreat_that_is_refused_says_who_holds_the_object_and_both_arms_are_s
     assert failed.message.endswith("'cube' is held by other")
     assert given.arm.stops >= 1
     assert taken.arm.stops == 1
+
+
+def test_a_retreat_that_is_refused_for_its_length_is_shorter() -> None:
+    given, _ = held_by_both()
+    given.planner.refusals = [PlanResult(Code.JOINT_LIMIT, "the line stops after 70 of 80 mm")]
+    done = run_skill(Handover(), GOAL, given.context)
+    assert done.outcome.ok, done.outcome
+    first, second = (plan.goal for plan in given.planner.plans if isinstance(plan.goal, StraightGoal))
+    cube = given.cell.poses["cube"]
+    assert second.world_T_ee.distance_to(cube)[0] < first.world_T_ee.distance_to(cube)[0]
 
 
 def test_a_gripper_that_does_not_open_leaves_the_object_in_both_hands() -> None:
