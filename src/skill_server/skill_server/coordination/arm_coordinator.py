@@ -204,7 +204,13 @@ class ArmTraffic:
         Returns:
             True when the motion may be tried again.
         """
-        return refusals < 2 or self.wait(*self._refused, self.board.events(self.arm.name), should_stop)
+        if refusals < 2:
+            return True
+        blocking_arm, pair = self._refused
+        # No trajectory was refused where the planner found none: ``why`` says for which arm.
+        return bool(blocking_arm) and self.wait(
+            blocking_arm, pair, self.board.events(self.arm.name), should_stop
+        )
 
     def should_yield(self) -> bool:
         """See ``RightOfWay``."""

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from handiwork_core.contracts.planning import Attachment, Candidate, CandidateVerdict, OtherArm, SceneQuery
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array, Pose
@@ -27,6 +29,7 @@ from .taking_grasps import taking_grasps
 GIVER_SAMPLES, TAKER_SAMPLES = 4000, 40000
 BATCH = 16
 """Poses of the giving hand that one request asks for."""
+SAME_Q_RAD = 0.02
 SAME_M, SAME_RAD = 0.03, 0.3
 """A place to meet is not tried again where one that did not serve differs by less."""
 
@@ -174,7 +177,8 @@ class MeetingSearch:
         here = hand_at(giver, giver_q)
         way = Candidate((here, backed_off(here, gripper, self.params.approach_offset)))
         (verdict,) = self._ask(giver, "way back", giver_q, (way,), (scene,), until_s)
-        return verdict.code is Code.OK
+        # The planner looks for a configuration of the first pose as well; the arm will be in this one alone.
+        return verdict.code is Code.OK and bool(np.abs(verdict.q[0] - giver_q).max() < SAME_Q_RAD)
 
     def _ask(
         self,

@@ -295,6 +295,8 @@ def test_an_arm_of_the_same_goal_is_not_waited_for(dual: Robot) -> None:
     result = left.plan()
     assert result.code is Code.ARM_IN_THE_WAY
     assert "right_arm, which has a part in this goal, stands in the way" in result.message
+    assert left.traffic.may_try_again(1, never)
+    assert not left.traffic.may_try_again(2, never)
 
 
 def test_an_arm_is_where_a_request_says_that_it_will_be(dual: Robot) -> None:

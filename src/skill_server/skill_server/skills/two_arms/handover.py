@@ -28,7 +28,7 @@ __all__ = ["Handover", "HandoverParams"]
 
 AGAIN = {Code.NO_CANDIDATE, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
 """Failures of a step after which another place to meet may serve."""
-REFUSED = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, *UNREACHED}
+REFUSED = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.ARM_IN_THE_WAY, *UNREACHED}
 """Failures of a retreat after which a shorter one may be possible: nothing has moved."""
 AT_OBJECT = ("take: reach", "take: grasp", "take: judge")
 """Stages of the taking hand in which it may be around the object when they fail."""
