@@ -19,7 +19,7 @@ from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.motions.candidate_selection import Ways, cause_of
 from skill_server.motions.planner_requests import judge_candidates
 from skill_server.state.gripper_state import arm_q
-from skill_server.state.scene_query import gripper_joints, measured_gripper_joints, touch_pairs
+from skill_server.state.scene_query import gripper_joints, measured_gripper_joints, touch_pairs, width_across
 
 from .arm_samples import arm_samples
 from .meetings import Meeting, meetings
@@ -167,7 +167,9 @@ class MeetingSearch:
         gripper, name = giver.arm_spec.gripper, self.held.object
         assert gripper is not None
         taken = Attachment(name, taker.arm_spec.ee_link, grasp.inverse())
-        joints = measured_gripper_joints(world, taker.robot, taker.arm_spec.gripper)
+        closed, at = taker.arm_spec.gripper, world.states[name].world_T_object @ grasp
+        assert closed is not None
+        joints = gripper_joints(taker.robot, closed, width_across(world, name, at, closed))
         scene = SceneQuery(
             no_obstacles(self.params.ignore_substring, giver, world),
             allowed=touch_pairs(giver.robot, giver.arm_spec, (), frozenset({name})),
