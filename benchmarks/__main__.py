@@ -46,6 +46,7 @@ PLAIN = {
     "place_modes": ("benchmarks.skills.place_modes", ""),
     "look_ahead": ("benchmarks.skills.look_ahead", ""),
     "regrasp": ("benchmarks.skills.regrasp", ""),
+    "handover": ("benchmarks.skills.handover", ""),
     "conditions": ("benchmarks.conditions", ""),
     "conditions_node": ("benchmarks.conditions.node", ""),
     "batch": ("benchmarks.planning.batch", ""),

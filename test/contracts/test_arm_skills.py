@@ -10,6 +10,7 @@ import numpy as np
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.testing.fakes import Fakes, fakes
+from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
 from skill_server.skills import BUILTIN
@@ -33,7 +34,9 @@ from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickPara
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
+from skill_server.skills.two_arms.handover import Handover, HandoverParams
 from skill_server.tool_paths.waypoints import Waypoint
+from support.cells.gantry_pair import pair
 
 from . import test_mobile_skills, test_part_skills, test_skills
 
@@ -198,6 +201,47 @@ TestMoveObjectInTheHand = suite(
     MoveObjectParams(object="cub", container="tray"),
     carries=True,
 )
+
+
+class TestHandoverInBothHands(SkillContract[HandoverParams]):
+    """Both hands hold the cube already, as an earlier goal left it: the other one closes firmly, and this one leaves.
+
+    The way to there is tested in physics.
+    """
+
+    run = staticmethod(run_skill)
+
+    def skill(self) -> Handover:
+        return Handover()
+
+    def params(self) -> HandoverParams:
+        return HandoverParams(object="cube")
+
+    def unknown(self) -> HandoverParams:
+        return HandoverParams(object="cub")
+
+    def fakes(self, seed: int = 0) -> Fakes:
+        return held_by_both(seed)[0]
+
+
+def held_by_both(seed: int = 0) -> tuple[Fakes, Fakes]:
+    """Return the fakes of two gantries whose hands meet at a cube from above and from below."""
+    alone = test_skills.carrying(seed)
+    given, taken = pair(alone.cell, seed)
+    given.cell.q, given.cell.in_hand, given.cell.hand_T_object = (
+        alone.cell.q,
+        "cube",
+        alone.cell.hand_T_object,
+    )
+    given.context.held.update(alone.context.held)
+    given.cell.width_m = taken.cell.width_m = test_skills.CUBE_M
+    cube = given.cell.poses["cube"]
+    below = cube @ Pose.of((0.0, 0.0, 0.1), Rotation.from_rpy(np.pi, 0.0, 0.0))
+    taken.cell.q, taken.cell.in_hand = gantry_q(below), "cube"
+    taken.cell.hand_T_object = gantry_pose(taken.cell.q).inverse() @ cube
+    return given, taken
+
+
 ELSEWHERE = (
     test_skills.TestPickContract,
     test_skills.TestPlaceContract,

@@ -35,6 +35,13 @@ skills:
     - {name: place, container: %s, y_ratio_range: [0.25, 0.35]}
     - {name: home}
 """
+HANDOVER = """
+skills:
+- dual_fr3:
+  - left: [{name: handover, object: left_cube, search_time: 120.0, allowed_planning_time: 60.0}]
+  - left: [{name: home, allowed_planning_time: 60.0}]
+  - right: [{name: home, allowed_planning_time: 60.0}, {name: gripper_action, gripper_state: -1, object: left_cube}]
+"""
 LEFT = {"container": "tray", "y_ratio_range": [0.65, 0.75]}
 RIGHT = {"container": "tray", "y_ratio_range": [0.25, 0.35]}
 
@@ -118,6 +125,28 @@ def test_of_two_arms_that_want_the_same_tray_one_waits_and_both_end_well(pair: P
     waits = {f.progress.stage for f in seen if f.progress.stage.startswith("waiting for ")}
     assert any("in the way (dual_fr3/" in stage for stage in waits), waits
     pair.assert_apart()
+
+
+def test_a_task_hands_a_cube_to_the_other_arm_which_takes_it_home(pair: Pair) -> None:
+    report = pair.client.run_task(HANDOVER, source="handover.yaml")
+    assert report.ok, report.outcome
+    assert [(e.arm, e.skill, e.state) for e in report.entries] == [
+        ("left_arm", "handover", EntryState.SUCCEEDED),
+        ("left_arm", "home", EntryState.SUCCEEDED),
+        ("right_arm", "home", EntryState.SUCCEEDED),
+        ("right_arm", "gripper_action", EntryState.SUCCEEDED),
+    ]
+    assert {"left", "right"} <= set().union(*pair.moving())
+
+
+def test_a_handover_has_both_arms(pair: Pair) -> None:
+    slow = {"object": "left_cube", "max_velocity_scaling_factor": 0.1}
+    handed = send_until(pair.client.send, skill_goal("handover", slow, "left_arm"), "pick: approach")
+    busy = pair.client.run("home", arm="right_arm")
+    assert busy.outcome.code is Code.BUSY and "right_arm is busy with 'handover'" in busy.message
+    handed.cancel()
+    assert handed.result(60.0).outcome.code is Code.CANCELED
+    assert pair.client.run("home", arm="right_arm").ok
 
 
 def test_a_goal_names_its_arm_and_a_cancel_of_one_leaves_the_other(pair: Pair) -> None:

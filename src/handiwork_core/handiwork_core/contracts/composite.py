@@ -26,12 +26,14 @@ class SkillStep:
         skill: The skill that does it.
         params: Checked parameters of the skill.
         left: Number of steps that are expected to follow, for the progress.
+        arm: The arm that does it, one of the goal's further arms; empty: the goal's own.
     """
 
     label: str
     skill: Skill[Any]
     params: Any
     left: int = 0
+    arm: str = ""
 
 
 class CompositeSkill(Skill[P]):
@@ -56,4 +58,5 @@ class CompositeSkill(Skill[P]):
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """Return the commands of the first step: those of later ones depend on how it ends."""
         first = next(self.steps(params, context))
-        return first.skill.commands(first.params, context)
+        own = context.partners[first.arm] if first.arm else context
+        return first.skill.commands(first.params, own)

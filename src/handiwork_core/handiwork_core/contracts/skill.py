@@ -247,6 +247,7 @@ class Context:
         frames_used: world_T_frame of each frame that the goal names, at the time the motion was planned.
         begun: Snapshot at the beginning of the run, to which relative goals refer at each attempt; None before it.
         contact: CONTACT with its force in words, once a move ended by contact in this walk of the commands; else None.
+        partners: Contexts of the further arms that the run has, by name; they have the token of this one.
     """
 
     robot: Robot
@@ -274,6 +275,7 @@ class Context:
     frames_used: dict[str, Pose] = field(default_factory=dict)
     begun: World | None = None
     contact: Outcome | None = None
+    partners: Mapping[str, Context] = field(default_factory=dict)
 
 
 class Skill(ABC, Generic[P]):
@@ -303,6 +305,16 @@ class Skill(ABC, Generic[P]):
         Returns:
             OK, or an outcome that names the field and the valid choices.
         """
+
+    def further_arms(self, params: P, robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
+        """Return the arms that a goal needs besides its own; the goal has them from its beginning to its end.
+
+        Args:
+            params: The goal's parameters, which ``is_feasible`` has found good.
+            robot: The robot.
+            arm: The arm of the goal.
+        """
+        return ()
 
     @abstractmethod
     def commands(self, params: P, context: Context) -> Sequence[Command]:

@@ -48,6 +48,7 @@ class ArmTraffic:
         clock: Time of the robot's world.
         held_by: Returns the recorded held objects of each arm.
         patience_s: Steady time that one run may wait in all, s.
+        together: Arms that the run has besides this one, which move in its own steps alone.
     """
 
     board: MotionReservations
@@ -57,6 +58,7 @@ class ArmTraffic:
     clock: Clock
     held_by: Callable[[str], Mapping[str, Attachment]]
     patience_s: float
+    together: frozenset[str] = frozenset()
     why: str = ""
     """The reason why the last wait was without success; empty after a successful one."""
     _report: Report = field(default=lambda _progress: None)
@@ -202,7 +204,13 @@ class ArmTraffic:
         Returns:
             True when the motion may be tried again.
         """
-        return refusals < 2 or self.wait(*self._refused, self.board.events(self.arm.name), should_stop)
+        if refusals < 2:
+            return True
+        blocking_arm, pair = self._refused
+        # No trajectory was refused where the planner found none: ``why`` says for which arm.
+        return bool(blocking_arm) and self.wait(
+            blocking_arm, pair, self.board.events(self.arm.name), should_stop
+        )
 
     def should_yield(self) -> bool:
         """See ``RightOfWay``."""
@@ -238,6 +246,8 @@ class ArmTraffic:
     def _why_not(self, blocking_arm: str, here_s: float, between: str) -> str:
         if self._waited_s + here_s > self.patience_s:
             return f"{blocking_arm} was in the way{between} for {self.patience_s:g} s; see what it does"
+        if blocking_arm in self.together and not self.board.moves(blocking_arm):
+            return f"{blocking_arm}, which has a part in this goal, stands in the way{between}"
         if here_s > STUCK_S and self.board.should_yield(self.arm.name):
             return (
                 f"{self.arm.name} and {blocking_arm} wait for each other{between}; {self.arm.name} makes room"
@@ -277,7 +287,7 @@ class ArmTraffic:
 
 
 def with_others(scene: SceneQuery, others: tuple[OtherArm, ...], *, gone: bool = False) -> SceneQuery:
-    """Return the scene with the other arms.
+    """Return the scene with the other arms; those that it has already, such as where they will be, stay as they are.
 
     Args:
         scene: Scene of one arm.
@@ -289,4 +299,5 @@ def with_others(scene: SceneQuery, others: tuple[OtherArm, ...], *, gone: bool =
     """
     if gone:
         others = tuple(replace(other, q=other.q[:0]) for other in others)
-    return replace(scene, others=others)
+    given = {other.arm for other in scene.others}
+    return replace(scene, others=(*scene.others, *(other for other in others if other.arm not in given)))

@@ -70,9 +70,12 @@ def run_skill(
         outcome = Outcome(Code.INTERNAL, f"{type(bug).__name__}: {bug}; please report this")
     if not outcome.ok:
         outcome = replace(outcome, stage=outcome.stage or log.stage)
-        outcome = _rest(context, outcome)
+        for one in (context, *context.partners.values()):
+            outcome = _rest(one, outcome)
+        outcome = _with_holders(context, outcome)
     duration_s = _close(log, context, outcome, started_s)
-    spent_s, arm = context.planning_time_s, context.arm_spec.name
+    arm, contexts = context.arm_spec.name, (context, *context.partners.values())
+    spent_s = sum(one.planning_time_s for one in contexts)
     return ExecutionResult(outcome, log.reports, duration_s, spent_s, run.world_version, context.seed, arm)
 
 
@@ -105,6 +108,18 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
         outcome = replace(outcome, code=Code.INTERNAL, message=text)
     return outcome
+
+
+def _with_holders(context: Context, outcome: Outcome) -> Outcome:
+    """Say where the objects are that a goal of several arms may have moved from hand to hand."""
+    if not context.partners or context.token.is_revoked:
+        return outcome
+    holders = dict[str, list[str]]()
+    for one in (context, *context.partners.values()):
+        for name in one.held:
+            holders.setdefault(name, []).append(one.arm_spec.name)
+    words = "".join(f"; {name!r} is held by {' and '.join(arms)}" for name, arms in holders.items())
+    return replace(outcome, message=outcome.message + words)
 
 
 def _close(log: StageLog, context: Context, outcome: Outcome, started_s: float) -> float:

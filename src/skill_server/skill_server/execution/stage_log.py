@@ -32,15 +32,17 @@ class StageLog:
         self._begin, self._share = 0.0, 1.0
         self.stage = ""
 
-    def begin_step(self, label: str, done: int, count: int) -> None:
+    def begin_step(self, label: str, done: int, count: int, context: Context | None = None) -> None:
         """Begin a step of a composite skill; the stages from now on belong to it.
 
         Args:
             label: Name of the step, which the names of its stages begin with; empty: they have their own names.
             done: Number of the steps before it.
             count: Number of all steps, as far as it is known.
+            context: Context of the arm that does the step; None: that of the step before.
         """
         self.close(Code.OK)
+        self._context = context or self._context
         self._step, self._names = label, ("select",)
         self._begin, self._share = done / count, 1.0 / count
 

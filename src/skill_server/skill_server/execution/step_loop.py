@@ -10,6 +10,7 @@ import numpy as np
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import OK, Outcome
+from handiwork_core.model.world import World
 from skill_server.params.protocol import RunParams
 from skill_server.state import gripper_state
 
@@ -44,16 +45,17 @@ class StepLoop:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
-        gripper_state.forget_lost(context, before)
+        self._forget_lost(before)
         steps, done, count = self._skill.steps(self._params, context), 0, 1
         outcome: Outcome | None = None
         label = ""
         while (step := self._next(steps, outcome, done, count)) is not None:
             label, count = step.label, done + 1 + step.left
-            self._log.begin_step(step.label, done, count)
-            outcome = self._do(step)
+            context = self._context.partners[step.arm] if step.arm else self._context
+            self._log.begin_step(step.label, done, count, context)
+            outcome = self._do(step, context)
             if not outcome.ok:
-                self._rest(outcome)
+                _rest(outcome, context)
             done, count = done + 1, max(count, done + 2)
         after = fresh_world(context)
         judged = self._skill.is_success(self._params, before, after, context)
@@ -65,24 +67,21 @@ class StepLoop:
     def _next(self, steps: Steps, outcome: Outcome | None, done: int, count: int) -> SkillStep | None:
         """Let the skill choose the next step, in a stage of its own, by the newest world; None: there is none."""
         self._context.token.check()
-        self._log.begin_step("", done, count)
+        self._log.begin_step("", done, count, self._context)
         self._log.enter("select")
         # What has fallen out of the hand since the last step is grasped again by the next one.
-        gripper_state.forget_lost(self._context, fresh_world(self._context))
+        self._forget_lost(fresh_world(self._context))
         try:
             return next(steps) if outcome is None else steps.send(outcome)
         except StopIteration:
             return None
 
-    def _rest(self, failed: Outcome) -> None:
-        """Bring the arm to rest, so that the next step is chosen for the place at which it begins."""
-        stopped = self._context.arm.stop()
-        if not stopped.ok:
-            raise StepFailed(replace(failed, message=f"{failed.message}; {stopped.message}"))
+    def _forget_lost(self, world: World) -> None:
+        for context in (self._context, *self._context.partners.values()):
+            gripper_state.forget_lost(context, world)
 
-    def _do(self, step: SkillStep) -> Outcome:
-        """Do a step, and return how it ended, with its name in the stage."""
-        context = self._context
+    def _do(self, step: SkillStep, context: Context) -> Outcome:
+        """Do a step on the arm of a context, and return how it ended, with its name in the stage."""
         context.refused.clear()
         context.rng = np.random.default_rng(step.params.seed & (2**64 - 1))
         loop = AttemptLoop(step.skill, step.params, context, self._log)
@@ -96,3 +95,10 @@ class StepLoop:
         self._log.close(outcome.code)
         stage = outcome.stage.removeprefix(f"{step.label}: ") or "select"
         return replace(outcome, stage=f"{step.label}: {stage}", message=f"{step.label}: {outcome.message}")
+
+
+def _rest(failed: Outcome, context: Context) -> None:
+    """Bring the arm to rest, so that the next step is chosen for the place at which it begins."""
+    stopped = context.arm.stop()
+    if not stopped.ok:
+        raise StepFailed(replace(failed, message=f"{failed.message}; {stopped.message}"))

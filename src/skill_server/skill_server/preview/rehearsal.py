@@ -90,6 +90,7 @@ def preview_skill(
         base=None if context.base is None else cell,
         supervision=replace(context.supervision, is_on=False),
         frames_used={},
+        partners={},
     )
     ended = run_skill(rehearsal, params, rehearsed)
     if not rehearsal.at_rest.ok:  # the answer to a later attempt has the code of the one before

@@ -116,8 +116,12 @@ class Gate:
             raise GoalRejected(verdict.in_one())
         if plan_only:
             return self.previews.preview(skill, located, arm.name, pose_frames)
-        runs = self.runs[arm.name]
-        return ArmRequest((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
+        runs, further = self.runs[arm.name], skill.further_arms(located, self.robot, arm)
+        others = [self.runs[name] for name in further]
+        return ArmRequest(
+            (arm.name, *further),
+            lambda token, feedback: runs.run(skill, located, token, feedback, further=others),
+        )
 
     def _judged(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> tuple[Any, Outcome]:
         return judged_with_files(

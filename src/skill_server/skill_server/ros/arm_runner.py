@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -82,7 +83,13 @@ class ArmRunner:
     frames: FrameSource | None = None
 
     def run(
-        self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
+        self,
+        skill: Skill[Any],
+        params: Any,
+        token: Token,
+        report: Report,
+        robot: Robot | None = None,
+        further: Sequence[ArmRunner] = (),
     ) -> ExecutionResult:
         """Run a skill to its end, on the arm's worker thread.
 
@@ -92,12 +99,25 @@ class ArmRunner:
             token: Ends the run when it is set.
             report: Takes the progress.
             robot: Robot with the changes of a robot file; None: that of the server.
+            further: Runners of the further arms that the skill needs, which have no run of their own meanwhile.
 
         Returns:
             The result of the run.
         """
-        made = partial(self._context, robot or self.robot, params.seed, token)
-        return self._coordinated(made, report, lambda context: run_skill(skill, params, context))
+        runners, names = (self, *further), [one.arm_spec.name for one in (self, *further)]
+        with ExitStack() as stack:
+            own, *others = [
+                stack.enter_context(
+                    runner._coordinated(
+                        partial(runner._context, robot or self.robot, params.seed, token),
+                        report,
+                        frozenset(names) - {runner.arm_spec.name},
+                    )
+                )
+                for runner in runners
+            ]
+            own.partners = dict(zip(names[1:], others, strict=True))
+            return run_skill(skill, params, own)
 
     def preview(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, around: Surroundings = ALONE
@@ -125,22 +145,25 @@ class ArmRunner:
             report: Takes the progress.
         """
         made = partial(self._context, self.robot, plan.seed, token)
-        return self._coordinated(made, report, lambda context: execute_plan(plan, context))
+        with self._coordinated(made, report) as context:
+            return execute_plan(plan, context)
 
+    @contextmanager
     def _coordinated(
-        self, made: Callable[[Report], Context], report: Report, run: Callable[[Context], ExecutionResult]
-    ) -> ExecutionResult:
-        """Run with a context that is made for the report; among other arms its ports obey the coordination."""
+        self, made: Callable[[Report], Context], report: Report, together: frozenset[str] = frozenset()
+    ) -> Iterator[Context]:
+        """Yield a context that is made for the report; among other arms its ports obey the coordination."""
         if self.right_of_way is None:
-            return run(made(report))
+            yield made(report)
+            return
         # A separate run, so that an abandoned one cannot act for the arm in a later one.
-        way = replace(self.right_of_way)
+        way = replace(self.right_of_way, together=together)
         report = way.enter(report)
         try:
             context = made(report)
             context.planner = CoordinatedPlanner(context.planner, way)
             context.arm, context.right_of_way = TrafficArm(context.arm, way), way
-            return run(context)
+            yield context
         finally:
             way.leave()
 

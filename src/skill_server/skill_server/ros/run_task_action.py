@@ -10,11 +10,12 @@ from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
 from skill_server.task.conditions import Conditions
-from skill_server.task.model import Task, entries_of
+from skill_server.task.model import Task, entries_of, further_arms
 from skill_server.task.reading.entries import Site
 from skill_server.task.reading.read import read_task
 from skill_server.task.record import EntryEnd, TaskProgress, TaskRecord
@@ -49,10 +50,15 @@ def run_task_binding(gate: Gate, catalog: Catalog, conditions: Conditions) -> Sk
         task, begin = _checked(goal, site)
         if goal.check_only:
             raise GoalRejected(OK, TaskResult(OK, task, _untouched(task)))
-        arms = _needed(task, begin)
+        arms = _needed(task, begin, gate.robot)
         ports = Ports(
             lambda entry, own, note: gate.runs[entry.arm].run(
-                entry.skill, entry.params, own, note, task.robot
+                entry.skill,
+                entry.params,
+                own,
+                note,
+                task.robot,
+                [gate.runs[name] for name in further_arms(entry, task.robot or gate.robot)],
             ),
             next(iter(gate.runs.values())).clock,
             lambda arm: gate.runs[arm].held_now(),
@@ -85,11 +91,15 @@ def _checked(goal: Any, site: Site) -> tuple[Task, dict[str, TaskPath]]:
         raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
 
 
-def _needed(task: Task, begin: Mapping[str, TaskPath]) -> set[str]:
-    """Return the arms that have a skill in the steps from which they begin on; all arms where none has."""
+def _needed(task: Task, begin: Mapping[str, TaskPath], robot: Robot) -> set[str]:
+    """Return the arms that have a part in the steps from which their skills begin on; all arms where none has."""
     first = {arm: task.index_of(place[0]) if place else 0 for arm, place in begin.items()}
     arms = {
-        entry.arm for i, node in enumerate(task.steps) for entry in entries_of(node) if i >= first[entry.arm]
+        arm
+        for i, node in enumerate(task.steps)
+        for entry in entries_of(node)
+        if i >= first[entry.arm]
+        for arm in (entry.arm, *further_arms(entry, task.robot or robot))
     }
     return arms or set(first)
 

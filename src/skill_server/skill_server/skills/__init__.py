@@ -30,6 +30,7 @@ from .pick_place.pick import Pick
 from .pick_place.place import Place
 from .pick_place.pour import Pour
 from .pick_place.rotate_obj import RotateObj
+from .two_arms.handover import Handover
 
 BUILTIN = (
     Pick,
@@ -44,6 +45,7 @@ BUILTIN = (
     Flip,
     GotoPose,
     GripperAction,
+    Handover,
     HeuristicSkill,
     Home,
     JointCtrl,

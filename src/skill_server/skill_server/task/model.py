@@ -275,3 +275,13 @@ def entries_of(node: Node) -> Iterator[Entry]:
     for _, block in branches(node):
         for one in block:
             yield from entries_of(one)
+
+
+def further_arms(entry: Entry, robot: Robot) -> tuple[str, ...]:
+    """Return the arms that a skill of a task needs besides the one in whose list it is.
+
+    Args:
+        entry: The skill.
+        robot: Robot with the arms.
+    """
+    return entry.skill.further_arms(entry.params, robot, robot.arm(entry.arm))

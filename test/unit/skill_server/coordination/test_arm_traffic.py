@@ -14,6 +14,7 @@ from handiwork_core.contracts.planning import (
     CandidatesResult,
     CandidateVerdict,
     JointGoals,
+    OtherArm,
     PathRest,
     PlanRequest,
     PlanResult,
@@ -285,3 +286,27 @@ def test_the_rest_of_a_motion_is_judged_without_the_other_arms_and_posts_nothing
     (scene,) = cell.rests
     assert [(other.arm, len(other.q)) for other in scene.others] == [(RIGHT, 0)]
     assert right.traffic.board.ways(RIGHT)[0] == posted
+
+
+def test_an_arm_of_the_same_goal_is_not_waited_for(dual: Robot) -> None:
+    cell, left, _ = sides(dual, patience_s=LIMIT_S)
+    cell.at[RIGHT] = 1.0
+    left.traffic.together = frozenset({RIGHT})
+    result = left.plan()
+    assert result.code is Code.ARM_IN_THE_WAY
+    assert "right_arm, which has a part in this goal, stands in the way" in result.message
+    assert left.traffic.may_try_again(1, never)
+    assert not left.traffic.may_try_again(2, never)
+
+
+def test_an_arm_is_where_a_request_says_that_it_will_be(dual: Robot) -> None:
+    cell, left, _ = sides(dual)
+    cell.at[RIGHT] = 1.0
+    away = SceneQuery(others=(OtherArm(RIGHT, np.zeros((1, 7))),))
+    request = CandidatesRequest(LEFT, np.zeros(7), (), (away,))
+    assert left.planner.check_candidates(request, should_stop=never).verdicts[0].code is Code.OK
+    cell.at[RIGHT] = 0.0
+    there = SceneQuery(others=(OtherArm(RIGHT, np.ones((1, 7))),))
+    refused = left.planner.check_candidates(replace(request, scenes=(there,)), should_stop=never)
+    assert refused.verdicts[0].code is Code.NO_IK
+    assert left.stages == ["approach"]

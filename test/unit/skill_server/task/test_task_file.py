@@ -21,7 +21,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.testing.gantry import gantry
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
-from skill_server.task.model import Task
+from skill_server.task.model import Task, further_arms
 from skill_server.task.reading.entries import Site
 from skill_server.task.reading.read import read_task
 
@@ -189,3 +189,12 @@ def test_one_arm_is_left_and_never_right() -> None:
     assert read_task(text, "x", site).entries[0].arm == "arm"
     with pytest.raises(ConfigError, match=r"right: is no arm of 'gantry'"):
         read_task(text.replace("left", "right"), "x", site)
+
+
+def test_a_skill_that_needs_two_arms_has_both_for_its_step() -> None:
+    alone = "skills: [{gantry: [{left: [{name: handover, object: cube}]}]}]"
+    (entry,) = read(alone).entries
+    assert further_arms(entry, two_armed()) == ("right_arm",)
+    both = "skills: [{gantry: [{left: [{name: handover}], right: [{name: home}]}]}]"
+    (fault,) = faults(both)
+    assert "skills[0].gantry[0].left[0]: handover needs right_arm, which has skills of its own" in fault

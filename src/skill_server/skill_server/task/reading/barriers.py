@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
-from skill_server.task.model import Barrier, Block
+from handiwork_core.robot.robot import Robot
+from skill_server.task.model import Barrier, Block, entries_of, further_arms
 
 from .file_format import AddMessage
 
@@ -49,3 +50,18 @@ def check_barriers(arms: Mapping[str, Block], path: str, fault: AddMessage) -> N
         fault(
             path, f"arms wait for one another at barriers {names}; give the barriers one order in all lists"
         )
+
+
+def check_further_arms(arms: Mapping[str, Block], robot: Robot, fault: AddMessage) -> None:
+    """Check that no skill of a step needs an arm which has a list of its own in the step.
+
+    Args:
+        arms: The lists of the step, by arm.
+        robot: Robot with the arms.
+        fault: Receives every fault.
+    """
+    for entry in (one for block in arms.values() for node in block for one in entries_of(node)):
+        for name in further_arms(entry, robot):
+            if name in arms:
+                text = f"{entry.skill.name} needs {name}, which has skills of its own in this step; split the step"
+                fault(entry.path, text)

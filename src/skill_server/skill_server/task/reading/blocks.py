@@ -11,7 +11,7 @@ from handiwork_core.robot.robot import ArmSpec
 from skill_server.task.looking_ahead import looking_ahead
 from skill_server.task.model import Barrier, Block, Check, If, Node, Repeat, Retry, TaskStep, Try
 
-from .barriers import check_barriers
+from .barriers import check_barriers, check_further_arms
 from .control_keys import mapping_of, read_condition, whole_number
 from .entries import Reading, read_entry
 from .for_each import read_for_each
@@ -166,4 +166,5 @@ def _step(step: object, path: str, label: str, reading: Reading) -> TaskStep | N
         else:
             arms_[arm.name] = read_block(skills, where, label, arm, reading, in_step=True)
     check_barriers(arms_, path, reading.fault)
+    check_further_arms(arms_, reading.site.robot, reading.fault)
     return TaskStep(label, arms_)

@@ -1,0 +1,44 @@
+"""Parameters of ``handover``, and of the steps that it consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.stages import SkillStage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverParams(SkillParams):
+    """Parameters of ``handover``; the arm of the goal gives.
+
+    Attributes:
+        to_arm: The arm that takes the object; empty: the other one of a robot with two.
+        object: What is handed over. An arm that holds nothing picks it first; empty: what the arm holds.
+        approach_offset: Length of the straight way to the object, and of the one on which the giving hand leaves it, m.
+        gripper_wait: Wait after a hand has closed or opened, s of the robot's world.
+        search_time: Steady time for one search for a place to meet, s.
+        max_attempts: Number of places to meet that are tried in all.
+    """
+
+    to_arm: str = ""
+    object: str = ""
+    approach_offset: float = 0.08
+    gripper_wait: float = 0.3
+    search_time: float = 30.0
+    max_attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandStepParams(SkillParams):
+    """Parameters of one step on one arm: stages whose configurations may be known already.
+
+    Attributes:
+        object: What is handed over.
+        alternatives: Sequences of stages, best first; a single one that has all configurations is done as it is.
+        is_held_after: True when this arm holds the object at the end.
+    """
+
+    object: str
+    alternatives: tuple[tuple[SkillStage, ...], ...]
+    is_held_after: bool

@@ -1,0 +1,1 @@
+"""Skills that need two arms at once."""

@@ -1,0 +1,244 @@
+"""Handover: the arm that holds an object gives it to another arm, and never lets go before that one holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.grasping.pick_params import PickParams
+from skill_server.handing.hand_step import BACK, HandStep, present, release, retreat, take
+from skill_server.handing.params import HandoverParams
+from skill_server.handing.search import FoundMeeting, MeetingSearch
+from skill_server.motions import arm_motions
+from skill_server.params import checks, simbox_checks
+from skill_server.params.retry_policy import LOST, UNREACHED
+from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.skills.pick_place.pick import Pick
+from skill_server.state import gripper_state
+from skill_server.state.held_object import held_name
+
+__all__ = ["Handover", "HandoverParams"]
+
+AGAIN = {Code.NO_CANDIDATE, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
+"""Failures of a step after which another place to meet may serve."""
+REFUSED = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.ARM_IN_THE_WAY, *UNREACHED}
+"""Failures of a retreat after which a shorter one may be possible: nothing has moved."""
+AT_OBJECT = ("take: reach", "take: grasp", "take: judge")
+"""Stages of the taking hand in which it may be around the object when they fail."""
+COMMON = (
+    "ignore_substring",
+    "t_eps",
+    "o_eps",
+    "max_velocity_scaling_factor",
+    "max_acceleration_scaling_factor",
+    "allowed_planning_time",
+    "seed",
+)
+
+
+@dataclass
+class _Course:
+    """What a goal has tried so far."""
+
+    tried: list[Pose] = field(default_factory=list)
+    failures: list[Outcome] = field(default_factory=list)
+    has_made_room: bool = False
+
+
+class Handover(CompositeSkill[HandoverParams]):
+    """Bring the object to where the other hand can take it; that hand closes, and only then this one opens."""
+
+    name = "handover"
+    params_type = HandoverParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: HandoverParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.all_faults(
+            (
+                _check_arms(params, robot, arm),
+                checks.known_object("object", params.object, world) if params.object else OK,
+                checks.number("approach_offset", params.approach_offset, 0.02, 0.3, "m"),
+                checks.number("gripper_wait", params.gripper_wait, 0.0, 10.0, "s"),
+                checks.number("search_time", params.search_time, 0.1, 600.0, "s"),
+                simbox_checks.whole("max_attempts", params.max_attempts, 1, 20, "attempts"),
+                arm_motions.check_run(params),
+            )
+        )
+
+    def further_arms(self, params: HandoverParams, robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
+        """Return the arm that takes the object."""
+        name = _taking_arm(params, robot, arm)
+        return (name,) if name in robot.arms and name != arm.name else ()
+
+    def steps(self, params: HandoverParams, context: Context) -> Steps:
+        """Pick where nothing is held yet; meet, take and leave, at another place where one does not serve."""
+        taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
+        if _has_arrived(params, context, taker):
+            return
+        if params.object and not _held(context):
+            picked = yield SkillStep("pick", Pick(), _pick_params(params), 3)
+            _or_fail(picked)
+        name = arm_motions.held(context, context.world.snapshot(), params.object).object
+        other = _held(taker)
+        if other not in ("", name):
+            text = f"{taker.arm_spec.name} already holds {other!r}; place it first"
+            raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "to_arm"))
+        yield from _taken(params, context, taker, name, is_there=other == name)
+        yield from _left("give", params, name, context, gives=True)
+
+    def is_success(self, params: HandoverParams, before: World, after: World, context: Context) -> Outcome:
+        """Check that the object is in the other hand, and in that alone."""
+        taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
+        assert taker.arm_spec.gripper is not None
+        name, arm = params.object or _held(taker), taker.arm_spec.name
+        if not name:
+            return Outcome(Code.OBJECT_DROPPED, f"{arm} holds nothing after the handover")
+        found = gripper_state.holds(after, taker.robot, taker.arm_spec.gripper, name)
+        if not found.ok:
+            return replace(found, code=Code.OBJECT_DROPPED)
+        if not gripper_state.is_lost(after, context.robot, context.arm_spec, name):
+            text = f"{context.arm_spec.name} still touches {name!r}, which {arm} holds"
+            return Outcome(Code.NOT_REACHED, text)
+        return Outcome(Code.OK, f"{arm} holds {name!r}")
+
+
+def _taken(params: HandoverParams, context: Context, taker: Context, name: str, *, is_there: bool) -> Steps:
+    """Let the other hand take the object; afterwards both hold it."""
+    course, step = _Course(), HandStep()
+    if is_there:
+        # An earlier goal ended while both hands held it, with fingers that may not have closed yet.
+        closed = yield SkillStep("take", step, take(params, (), name, taker), 1, taker.arm_spec.name)
+        _or_fail(closed)
+        return
+    while True:
+        try:
+            found = _meeting(params, context, taker, name, course)
+        except StepFailed as none:
+            if course.has_made_room or none.outcome.code is not Code.NO_CANDIDATE:
+                raise StepFailed(_cause(course, none.outcome)) from none
+            yield from _make_room(params, taker, course)
+            continue
+        outcome = yield SkillStep("present", step, present(params, found, name, context), 2)
+        if outcome.ok:
+            goal = take(params, found.grasps, name, taker)
+            outcome = yield SkillStep("take", step, goal, 1, taker.arm_spec.name)
+            if outcome.ok or _both_hold(context, taker, name):
+                return
+            if outcome.stage in AT_OBJECT and name in context.held:
+                yield from _step_back(params, taker, name, outcome)
+        elif outcome.code is Code.ARM_IN_THE_WAY and not course.has_made_room:
+            yield from _make_room(params, taker, course)
+        course.tried.append(found.world_T_object)
+        course.failures.append(outcome)
+        is_over = outcome.code not in AGAIN or len(course.failures) >= params.max_attempts
+        if is_over or name not in context.held:
+            raise StepFailed(outcome)
+
+
+def _meeting(
+    params: HandoverParams, context: Context, taker: Context, name: str, course: _Course
+) -> FoundMeeting:
+    held = arm_motions.held(context, context.world.snapshot(), name)
+    return MeetingSearch(params, context, taker, held, course.tried).run()
+
+
+def _make_room(params: HandoverParams, taker: Context, course: _Course) -> Steps:
+    """Send the taking arm home, once, where it may stand in the way."""
+    course.has_made_room = True
+    home = HomeParams(**_common(params))
+    moved = yield SkillStep("make room", Home(), home, 3, taker.arm_spec.name)
+    _or_fail(moved)
+
+
+def _step_back(params: HandoverParams, taker: Context, name: str, failed: Outcome) -> Steps:
+    """Open the hand that failed to take the object, and bring it back along its approach."""
+    taker.held.pop(name, None)
+    try:
+        yield from _left("step back", params, name, taker, gives=False, left=3)
+    except StepFailed as stuck:
+        text = f"{failed.message}; {stuck.outcome.message}"
+        raise StepFailed(replace(failed, message=text)) from stuck
+
+
+def _left(
+    label: str, params: HandoverParams, name: str, context: Context, *, gives: bool, left: int = 0
+) -> Steps:
+    """Open a hand, and bring it straight back from the object, by less where the whole way is refused."""
+    arm, step = context.arm_spec.name if not gives else "", HandStep()
+    opened = yield SkillStep(label, step, release(params, name, gives=gives), left + 1, arm)
+    _or_fail(opened)
+    moved = OK
+    for first in range(len(BACK)):
+        moved = yield SkillStep(label, step, retreat(params, name, context, first), left, arm)
+        if moved.ok or moved.code not in REFUSED:
+            break
+    _or_fail(moved)
+
+
+def _both_hold(context: Context, taker: Context, name: str) -> bool:
+    """Return True when both arms have the object on record, and the taking hand is measured to hold it."""
+    gripper = taker.arm_spec.gripper
+    assert gripper is not None
+    found = gripper_state.holds(taker.world.snapshot(), taker.robot, gripper, name)
+    return name in context.held and name in taker.held and found.ok
+
+
+def _held(context: Context) -> str:
+    return held_name(context, context.world.snapshot())
+
+
+def _has_arrived(params: HandoverParams, context: Context, taker: Context) -> bool:
+    """Return True when the object that the goal names is in the other hand already, and in that alone."""
+    return bool(params.object) and _held(taker) == params.object and _held(context) != params.object
+
+
+def _or_fail(outcome: Outcome) -> None:
+    if not outcome.ok:
+        raise StepFailed(outcome)
+
+
+def _cause(course: _Course, none: Outcome) -> Outcome:
+    """Return the outcome of a search that finds nothing more, with the failures of the places before."""
+    if not course.failures:
+        return none
+    words = " | ".join(one.message for one in course.failures)
+    return replace(course.failures[-1], message=f"{words}; then {none.message}")
+
+
+def _common(params: HandoverParams) -> dict[str, Any]:
+    return {name: getattr(params, name) for name in COMMON}
+
+
+def _pick_params(params: HandoverParams) -> PickParams:
+    return PickParams(object=params.object, **_common(params))
+
+
+def _taking_arm(params: HandoverParams, robot: Robot, arm: ArmSpec) -> str:
+    """Return the name of the arm that takes; empty where the goal leaves it open."""
+    others = [name for name in robot.arms if name != arm.name]
+    return params.to_arm or (others[0] if len(others) == 1 else "")
+
+
+def _check_arms(params: HandoverParams, robot: Robot, arm: ArmSpec) -> Outcome:
+    others = [name for name in robot.arms if name != arm.name]
+    if not others:
+        text = f"robot {robot.name!r} has one arm; a handover needs two"
+        return checks.fault(Code.BAD_GOAL, "to_arm", text)
+    name = _taking_arm(params, robot, arm)
+    if name not in others:
+        why = f"to_arm is {params.to_arm!r}" if params.to_arm else "to_arm is empty"
+        how = "is the arm that gives" if params.to_arm == arm.name else nearest(params.to_arm, others)
+        return checks.fault(Code.BAD_GOAL, "to_arm", f"{why}; {how}; use one of {others}")
+    for one, where in ((arm, "arm"), (robot.arms[name], "to_arm")):
+        if one.gripper is None or one.gripper.suction is not None:
+            text = f"{one.name} has no gripper with fingers, which a handover needs"
+            return checks.fault(Code.UNSUPPORTED, where, text)
+    return OK

@@ -1,0 +1,118 @@
+"""Two gantries over one cell, as the arms of one robot: the fakes of a skill that needs both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import Joint, Robot
+from handiwork_core.testing.fakes import Cell, FakeClock, Fakes, FakeWorld, fakes
+from handiwork_core.testing.gantry import gantry
+
+FIRST, OTHER = "arm", "other"
+
+
+def named(name: str) -> str:
+    """Return the name of a part of the other gantry; both stand on the same base."""
+    return name if name == "base" else f"other_{name}"
+
+
+def gantry_pair() -> Robot:
+    """Return the robot with both arms."""
+    one = gantry()
+    arm = one.arms[FIRST]
+    assert arm.gripper is not None
+    joints = {named(name): _joint(joint) for name, joint in one.joints.items()}
+    fingers = tuple(map(named, arm.gripper.finger_links))
+    other = replace(
+        arm,
+        name=OTHER,
+        ee_link=named(arm.ee_link),
+        tcp_link=named(arm.tcp_link),
+        joint_names=tuple(map(named, arm.joint_names)),
+        gripper=replace(
+            arm.gripper, name="other_gripper", joint=named(arm.gripper.joint), finger_links=fingers
+        ),
+    )
+    return replace(
+        one,
+        links=(*one.links, *(named(link) for link in one.links if link != "base")),
+        joints={**one.joints, **joints},
+        spheres=(*one.spheres, *(replace(each, link=named(each.link)) for each in one.spheres)),
+        arms={FIRST: arm, OTHER: other},
+    )
+
+
+def _joint(joint: Joint) -> Joint:
+    mimic = joint.mimic and replace(joint.mimic, joint=named(joint.mimic.joint))
+    ends = {"parent": named(joint.parent), "child": named(joint.child)}
+    return replace(joint, name=named(joint.name), mimic=mimic, **ends)
+
+
+class PairCell(Cell):
+    """What one gantry has; an object that the other one holds as well does not fall."""
+
+    partner: Cell | None = None
+
+    def drop(self, height_m: float = 0.0) -> None:
+        if self.partner is not None and self.partner.in_hand == self.in_hand:
+            self.in_hand = ""
+        else:
+            super().drop(height_m)
+
+
+class PairClock(FakeClock):
+    def __init__(self, cells: tuple[Cell, Cell]) -> None:
+        super().__init__(cells[0])
+        self._cells = cells
+
+    def now_s(self) -> float:
+        return max(cell.now_s for cell in self._cells)
+
+    def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
+        self._cells[0].now_s = self.now_s()
+        super().sleep(seconds, should_stop=should_stop)
+
+
+class PairWorld(FakeWorld):
+    """Snapshots with the joints and contacts of both."""
+
+    def __init__(self, cells: tuple[Cell, Cell]) -> None:
+        super().__init__(cells[0])
+        self._other, self._clock = FakeWorld(cells[1]), PairClock(cells)
+
+    def snapshot(self) -> World:
+        own, other, now_s = super().snapshot(), self._other.snapshot(), self._clock.now_s()
+        position = {**own.joints.position, **{named(k): v for k, v in other.joints.position.items()}}
+        velocity = dict.fromkeys(position, 0.0)
+        touched = tuple(
+            replace(each, a=f"gantry/{named(each.a.removeprefix('gantry/'))}")
+            for each in other.contacts or ()
+        )
+        return replace(
+            own,
+            stamp_s=now_s,
+            contacts_stamp_s=now_s,
+            contacts=(*(own.contacts or ()), *touched),
+            joints=JointState(now_s, position, velocity),
+        )
+
+
+def pair(cell: Cell, seed: int = 0) -> tuple[Fakes, Fakes]:
+    """Return the fakes of both gantries; the context of the first has that of the other as a partner.
+
+    Calls of all ports are counted by the first cell.
+    """
+    shared = {"objects": cell.objects, "poses": cell.poses, "width_of": cell.width_of}
+    first, other = PairCell(**shared), PairCell(**shared)
+    first.partner, other.partner = other, first
+    other.before = first.call
+    made, further = fakes(first, seed), fakes(other, seed)
+    robot, cells = gantry_pair(), (first, other)
+    for one, name in ((made, FIRST), (further, OTHER)):
+        one.context.robot, one.context.arm_spec = robot, robot.arms[name]
+        one.context.world, one.context.clock = PairWorld(cells), PairClock(cells)
+        one.context.planner, one.context.token = made.planner, made.context.token
+    made.context.partners = {OTHER: further.context}
+    return made, further

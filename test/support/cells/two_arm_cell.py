@@ -1,0 +1,84 @@
+"""A robot with two arms on a private simulation, without ROS, with the real coordination of its arms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.skill import Progress, Skill, Token
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.coordination.arm_coordinator import ArmTraffic
+from skill_server.coordination.reservations import MotionReservations
+from skill_server.execution.run import ExecutionResult
+from skill_server.ros.arm_runner import ArmRunner
+from support.cells.simulated_cell import UNSUPERVISED, SimulatedCell
+
+PATIENCE_S = 5.0
+
+
+def ignored(_progress: Progress) -> None:
+    return
+
+
+class ArmPorts(SimulatedCell):
+    """The ports of one arm, in the simulation of ``cell``; snapshots have the joints of all arms."""
+
+    def __init__(self, cell: SimulatedCell, spec: ArmSpec) -> None:
+        self.__dict__.update(cell.__dict__)
+        self.spec = spec
+
+    def snapshot(self) -> World:
+        world = super().snapshot()
+        grippers = [arm.gripper.joint for arm in self.robot.arms.values() if arm.gripper is not None]
+        names = [*(name for arm in self.robot.arms.values() for name in arm.joint_names), *grippers]
+        indices, measured = self.sim.world.indices(tuple(names)), self.sim.world.joints()
+        joints = JointState(
+            self.now_s(),
+            dict(zip(names, measured.position[indices].tolist(), strict=True)),
+            dict(zip(names, measured.velocity[indices].tolist(), strict=True)),
+        )
+        return replace(world, joints=joints)
+
+
+class TwoArmCell:
+    """All arms of a robot in one simulation. One thread runs skills, on one arm or on several."""
+
+    def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int) -> None:
+        first = SimulatedCell(robot, engine, scene_name, seed, next(iter(robot.arms)))
+        self.robot, self.sim, self.objects = robot, first.sim, first.objects
+        self.ports = {name: ArmPorts(first, arm) for name, arm in robot.arms.items()}
+        board = MotionReservations(tuple(robot.arms))
+        self.runners = dict[str, ArmRunner]()
+        for name, arm in robot.arms.items():
+            port = self.ports[name]
+            alone = ArmRunner(robot, arm, port, port, port, port, port, supervision=UNSUPERVISED)
+            traffic = ArmTraffic(board, robot, arm, port, port, self._held, PATIENCE_S)
+            self.runners[name] = replace(alone, right_of_way=traffic)
+
+    def _held(self, arm: str) -> dict[str, Attachment]:
+        return self.runners[arm].held
+
+    def snapshot(self) -> World:
+        return next(iter(self.ports.values())).snapshot()
+
+    def run(
+        self,
+        skill: Skill[Any],
+        params: Any,
+        arm: str,
+        report: Callable[[Progress], None] = ignored,
+        token: Token | None = None,
+    ) -> ExecutionResult:
+        """Run a skill as the server does, with the further arms that it needs."""
+        names: Sequence[str] = skill.further_arms(params, self.robot, self.robot.arms[arm])
+        further = [self.runners[name] for name in names]
+        return self.runners[arm].run(skill, params, token or Token(), report, further=further)
+
+    def moving(self) -> float:
+        """Return the largest speed of any joint of any arm, rad/s or m/s."""
+        return float(np.abs(list(self.snapshot().joints.velocity.values())).max())
