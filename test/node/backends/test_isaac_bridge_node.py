@@ -66,7 +66,7 @@ def wired() -> Iterator[Client]:
         adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
         on.add(world)
         on.add(adapter)
-        made = Client(on)
+        made = Client(on, has_wrench=False)
         try:
             wait_for(lambda: adapter.is_active and made.is_complete, 60.0)
             yield made

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
@@ -23,6 +24,8 @@ BEAT_S = 0.1
 
 CLOSING_WATCHDOG_S = 1.0
 """The longest watchdog time while the node shuts down, s."""
+RETURN_S = 1.0
+"""The time that a body has to return once its arm was brought to rest, s; on a busy machine it may only be late."""
 STOP_AGAIN_S = 1.0
 """The pause before a failed stop of an arm is repeated, s; otherwise its lease would stay busy for ever."""
 
@@ -86,8 +89,12 @@ class Job:
     """Done when the body has returned or was abandoned; None before it has begun."""
     has_returned: bool = False
     """True once the body has returned; set in the first of the parts."""
+    returned: Any = None
+    """The end of a body that returned after its token was revoked, unless it is OK; kept in the first of the parts."""
     is_at_rest: bool = False
     """True once the arm was brought to rest because the body did not react."""
+    rest_since: float | None = None
+    """Steady time at which all arms were brought to rest, s; kept in the first of the parts."""
 
 
 @dataclass
@@ -96,8 +103,8 @@ class ArmLease:
 
     All methods run on the executor's thread; only the bodies given to ``submit`` run on the worker. When a body does
     not react to its token for ``watchdog_s``, the token is revoked, so that the body's ports refuse it, and only then
-    the arm is stopped, from a separate thread. Once the arm is at rest, the body is abandoned and a new worker takes
-    the next goal.
+    the arm is stopped, from a separate thread. A body that returns within ``RETURN_S`` of the arm's rest was only late,
+    and its end is that of the goal. Any other is abandoned then, and a new worker takes the next goal.
 
     Attributes:
         node: Its executor runs the lease.
@@ -309,7 +316,11 @@ class ArmLease:
             if job.progress is not None:
                 job.publish(job.progress)
             late = 0.0 if job.stop_since is None else time.monotonic() - job.stop_since
-            if late > self.watchdog_s and not job.arm_stop_asked:
+            rest_since = job.parts[0].rest_since
+            if rest_since is not None:
+                if self.closing or time.monotonic() - rest_since > RETURN_S:
+                    self._end_stopped(job, "the arm was stopped")
+            elif late > self.watchdog_s and not job.arm_stop_asked:
                 # All arms at once: the first stop answers the goal, and an answered goal has no beats any more.
                 for lease, part in zip(job.leases or (self,), job.parts, strict=True):
                     lease._begin_stop(part)
@@ -340,12 +351,39 @@ class ArmLease:
         return end.ok, said
 
     def _on_stop(self, job: Job, said: str, is_at_rest: bool) -> None:
-        self._answer_for(job, said)
-        job.is_at_rest = is_at_rest
+        job.is_at_rest, first = is_at_rest, job.parts[0]
+        if not is_at_rest:
+            self._answer_for(job, said)
         if not all(part.is_at_rest for part in job.parts):
             return
-        leases = job.leases or (self,)
-        if job.occupied is not None and not job.parts[0].has_returned:
+        first.rest_since = time.monotonic()
+        if first.has_returned or job.answered.done() or self.closing:
+            self._end_stopped(job, said)
+
+    def note_return(self, job: Job, end: Any) -> None:
+        """Note that the body of a job whose token is revoked has returned; its goal ends once its arms are at rest.
+
+        Args:
+            job: The job.
+            end: The end of the body.
+        """
+        first = job.parts[0]
+        if not (
+            end if isinstance(end, Outcome) else end.outcome
+        ).ok:  # an OK would rest on an arm that was stopped
+            first.returned = end
+        if first.rest_since is not None:
+            self._end_stopped(job, "the arm was stopped")
+
+    def _end_stopped(self, job: Job, said: str) -> None:
+        """End a goal whose arms were brought to rest, with the end of its body if it has returned. Repeatable."""
+        leases, first = job.leases or (self,), job.parts[0]
+        if first.returned is not None and not job.answered.done():
+            job.answered.set_result(first.returned)
+        self._answer_for(job, said)
+        if not leases[0].is_occupied_by(first):
+            return
+        if not first.has_returned:
             text = f"skill {job.skill!r} did not return; it is abandoned, and {self.arm} is free again"
             self.node.get_logger().error(text)
             leases[0].replace_worker()

@@ -65,6 +65,7 @@ async def run_body(
         publish_pending()
         job.parts[0].has_returned = True
         if job.token.is_revoked:  # the lease answers, and frees the arm once the arm is at rest
+            hold.first.note_return(job, end)
             return
         hold.vacate(job)
         if not job.answered.done():

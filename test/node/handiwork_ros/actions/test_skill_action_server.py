@@ -22,6 +22,7 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_ros.actions import arm_lease
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import QUEUE_LENGTH, ArmLease, Policy
 from handiwork_ros.actions.multi_arm_lease import MultiArmLease
@@ -480,6 +481,27 @@ def test_a_deaf_skill_is_answered_for_and_abandoned_once_the_arm_rests(rig):
     rig.on_client(later.cancel_goal_async)
     assert rig.end(later) == ("CANCELED", Code.CANCELED)
     until(lambda: not rig.lease.is_busy)
+
+
+@pytest.mark.parametrize(
+    ("word", "end"),
+    [("deaf 1", ("CANCELED", Code.CANCELED)), ("deaf", ("ABORTED", Code.UNRESPONSIVE))],
+    ids=["stopped", "a false OK"],
+)
+def test_a_skill_that_returns_late_but_soon_after_the_stop_of_its_arm_is_canceled(
+    rig, monkeypatch, word, end
+):
+    """An OK is not believed, because the arm was stopped behind the back of the skill."""
+    monkeypatch.setattr(arm_lease, "RETURN_S", 600.0)
+    handle = rig.send(word)
+    until(lambda: rig.toy.running == 1)
+    rig.on_client(handle.cancel_goal_async)
+    until(lambda: rig.stops == 1)
+    rig.toy.freed.set()
+    assert rig.end(handle) == end
+    assert rig.toy.tokens[0].is_revoked
+    until(lambda: not rig.lease.is_busy)
+    assert rig.run("run 1") == DONE
 
 
 def test_an_arm_whose_stop_fails_stays_busy_until_it_rests(rig):
