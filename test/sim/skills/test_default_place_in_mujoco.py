@@ -116,8 +116,8 @@ def test_a_container_that_is_pushed_at_the_release_does_not_keep_the_hand(
     cell = SimulatedCell(robot, engine, os.path.relpath(tmp_path / "loose", ROOT / "config/scenes"), 0)
     move = cell.move
 
-    def open_and_push(width_m: float, *, should_stop: Any) -> Outcome:
-        ended = move(width_m, should_stop=should_stop)
+    def open_and_push(width_m: float, *, should_stop: Any, **options: Any) -> Outcome:
+        ended = move(width_m, should_stop=should_stop, **options)
         if cell.snapshot().states["cube"].world_T_object.translation_m[1] < -0.2:  # over the bin
             pose = cell.snapshot().states["bin"].world_T_object
             cell.sim.world.set_object_pose("bin", Pose.of((0.0, 0.015, 0.0)) @ pose)

@@ -126,9 +126,9 @@ def test_a_hand_that_does_not_close_leaves_the_cube_with_the_other_and_steps_bac
     port, sent = cell.ports[TAKER], list[float]()
     move = port.move
 
-    def stuck(width_m: float, *, should_stop: Any) -> Outcome:
+    def stuck(width_m: float, *, should_stop: Any, **options: Any) -> Outcome:
         sent.append(width_m)
-        return move(width_m, should_stop=should_stop) if width_m > 0.0 else OK
+        return move(width_m, should_stop=should_stop, **options) if width_m > 0.0 else OK
 
     port.move = stuck  # type: ignore[method-assign]
     pick = PickParams(object=CUBE, allowed_planning_time=PATIENCE_S)

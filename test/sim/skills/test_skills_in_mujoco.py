@@ -126,9 +126,9 @@ def test_a_bin_that_moved_is_followed_with_the_cube_in_the_hand(
             cell.sim.world.set_object_pose("bin", Pose.of((0.0, math.copysign(by_m, beside[1]), 0.0)) @ here)
         return outcome
 
-    def note(width_m: float, *, should_stop: Any) -> Outcome:
+    def note(width_m: float, *, should_stop: Any, **options: Any) -> Outcome:
         widths.append(width_m)
-        return move(width_m, should_stop=should_stop)
+        return move(width_m, should_stop=should_stop, **options)
 
     cell.follow, cell.move = follow_then_move_the_bin, note  # type: ignore[method-assign]
     params = PlaceParams(container="bin", recovery="regrasp", seed=seed)

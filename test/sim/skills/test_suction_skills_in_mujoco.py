@@ -81,12 +81,12 @@ def test_a_pick_without_a_seal_says_how_far_the_surface_was(robot: Robot, engine
     cell = SuctionCell(robot, engine, "suction", 1)
     move = cell.move
 
-    def slip_down(width_m: float, *, should_stop: Any) -> Any:
+    def slip_down(width_m: float, *, should_stop: Any, **options: Any) -> Any:
         if width_m == 0.0:
             body = cell.sim.world.model.body("table")
             body.pos[2] -= 0.008
             cell.sim.advance(100)
-        return move(width_m, should_stop=should_stop)
+        return move(width_m, should_stop=should_stop, **options)
 
     cell.move = slip_down  # type: ignore[method-assign]
     params = PickParams(object="parcel", recovery="give_up")

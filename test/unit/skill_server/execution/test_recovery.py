@@ -24,12 +24,12 @@ def fails_once(fakes: Fakes) -> None:
     fakes.cell.width_of = {}
     move = fakes.gripper.move
 
-    def miss(width_m: float, *, should_stop: Any) -> Any:
+    def miss(width_m: float, *, should_stop: Any, **options: Any) -> Any:
         if width_m == 0.0:
             closings.append(width_m)
         if len(closings) > 1:
             fakes.cell.width_of = width
-        return move(width_m, should_stop=should_stop)
+        return move(width_m, should_stop=should_stop, **options)
 
     fakes.gripper.move = miss  # type: ignore[method-assign]
 
@@ -103,11 +103,11 @@ def misses_first(fakes: Fakes, misses: int) -> None:
     width, left = dict(fakes.cell.width_of), [misses]
     move = fakes.gripper.move
 
-    def miss(width_m: float, *, should_stop: Any) -> Any:
+    def miss(width_m: float, *, should_stop: Any, **options: Any) -> Any:
         is_missed = width_m == 0.0 and left[0] > 0
         left[0] -= is_missed
         fakes.cell.width_of = {} if is_missed else width
-        return move(width_m, should_stop=should_stop)
+        return move(width_m, should_stop=should_stop, **options)
 
     fakes.gripper.move = miss  # type: ignore[method-assign]
 
