@@ -83,15 +83,13 @@ class Handover(CompositeSkill[HandoverParams]):
         taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
         if _has_arrived(params, context, taker):
             return
+        # Before the pick: a goal that cannot be done moves nothing.
+        _check_hand_is_free(taker, _held(context) or params.object)
         if params.object and not _held(context):
             picked = yield SkillStep("pick", Pick(), _pick_params(params), 3)
             _or_fail(picked)
         name = arm_motions.held(context, context.world.snapshot(), params.object).object
-        other = _held(taker)
-        if other not in ("", name):
-            text = f"{taker.arm_spec.name} already holds {other!r}; place it first"
-            raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "to_arm"))
-        yield from _taken(params, context, taker, name, is_there=other == name)
+        yield from _taken(params, context, taker, name, is_there=_held(taker) == name)
         yield from _left("give", params, name, context, gives=True)
 
     def is_success(self, params: HandoverParams, before: World, after: World, context: Context) -> Outcome:
@@ -104,10 +102,21 @@ class Handover(CompositeSkill[HandoverParams]):
         found = gripper_state.holds(after, taker.robot, taker.arm_spec.gripper, name)
         if not found.ok:
             return replace(found, code=Code.OBJECT_DROPPED)
-        if not gripper_state.is_lost(after, context.robot, context.arm_spec, name):
+        # Without contacts the record alone says whether the first hand has let go; an open hand looks like a full one.
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        if name in context.held or gripper_state.touching_fingers(after, context.robot, gripper, name):
             text = f"{context.arm_spec.name} still touches {name!r}, which {arm} holds"
             return Outcome(Code.NOT_REACHED, text)
         return Outcome(Code.OK, f"{arm} holds {name!r}")
+
+
+def _check_hand_is_free(taker: Context, name: str) -> None:
+    """Refuse a taking hand that holds something else than the object; a name that is empty is not compared."""
+    other = _held(taker)
+    if name and other not in ("", name):
+        text = f"{taker.arm_spec.name} already holds {other!r}; place it first"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "to_arm"))
 
 
 def _taken(params: HandoverParams, context: Context, taker: Context, name: str, *, is_there: bool) -> Steps:

@@ -103,3 +103,26 @@ def test_another_object_in_the_other_hand_is_named() -> None:
     refused = run_skill(Handover(), GOAL, given.context).outcome
     assert (refused.code, refused.field_name) == (Code.CONTRADICTION, "to_arm")
     assert refused.message.startswith("other already holds 'ball'; place it first")
+
+
+def test_without_contacts_the_record_says_that_the_first_hand_has_let_go() -> None:
+    given, taken = held_by_both()
+    given.cell.has_contacts = taken.cell.has_contacts = False
+    taken.context.held.update(given.context.held)
+    done = run_skill(Handover(), GOAL, given.context)
+    assert done.outcome.ok, done.outcome
+    assert (list(given.context.held), list(taken.context.held)) == ([], ["cube"])
+
+
+def test_a_taking_hand_that_is_full_is_refused_before_the_pick_moves_anything() -> None:
+    given, taken = held_by_both()
+    taken.context.held["ball"] = replace(given.context.held.pop("cube"), object="ball")
+    given.cell.in_hand, given.cell.width_m = "", 0.08
+    taken.cell.objects["ball"], taken.cell.poses["ball"] = (
+        taken.cell.objects["cube"],
+        taken.cell.poses["cube"],
+    )
+    taken.cell.in_hand = "ball"
+    refused = run_skill(Handover(), GOAL, given.context).outcome
+    assert (refused.code, refused.field_name) == (Code.CONTRADICTION, "to_arm")
+    assert not {"arm.follow", "gripper.move"} & set(given.cell.calls)
