@@ -15,7 +15,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.grasping.pick_params import PickParams
 from skill_server.handing.hand_step import BACK, HandStep, present, release, retreat, take
 from skill_server.handing.params import HandoverParams
-from skill_server.handing.search import FoundMeeting, MeetingSearch
+from skill_server.handing.search import FoundMeeting, MeetingSearch, NowhereToMeet
 from skill_server.motions import arm_motions
 from skill_server.params import checks, simbox_checks
 from skill_server.params.retry_policy import LOST, UNREACHED
@@ -130,6 +130,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
     while True:
         try:
             found = _meeting(params, context, taker, name, course)
+        except NowhereToMeet as none:
+            raise StepFailed(_cause(course, none.outcome)) from none
         except StepFailed as none:
             if course.has_made_room or none.outcome.code is not Code.NO_CANDIDATE:
                 raise StepFailed(_cause(course, none.outcome)) from none
@@ -137,7 +139,7 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
             continue
         outcome = yield SkillStep("present", step, present(params, found, name, context), 2)
         if outcome.ok:
-            goal = take(params, found.grasps, name, taker)
+            goal = take(params, found.grasps, name, taker, context.arm_spec.name)
             outcome = yield SkillStep("take", step, goal, 1, taker.arm_spec.name)
             if outcome.ok or _both_hold(context, taker, name):
                 return
@@ -148,6 +150,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
         course.tried.append(found.world_T_object)
         course.failures.append(outcome)
         is_over = outcome.code not in AGAIN or len(course.failures) >= params.max_attempts
+        if name not in {*context.held, *taker.held}:
+            raise StepFailed(_dropped(outcome, name))
         if is_over or name not in context.held:
             raise StepFailed(outcome)
 
@@ -212,6 +216,14 @@ def _has_arrived(params: HandoverParams, context: Context, taker: Context) -> bo
 def _or_fail(outcome: Outcome) -> None:
     if not outcome.ok:
         raise StepFailed(outcome)
+
+
+def _dropped(outcome: Outcome, name: str) -> Outcome:
+    """Return the failure of a step after which neither hand has the object."""
+    if outcome.code not in LOST or outcome.code is Code.OBJECT_DROPPED:
+        return outcome
+    text = f"{outcome.message}; no hand holds {name!r} any more, pick it again"
+    return replace(outcome, code=Code.OBJECT_DROPPED, message=text)
 
 
 def _cause(course: _Course, none: Outcome) -> Outcome:
