@@ -78,6 +78,10 @@ class Handover(CompositeSkill[HandoverParams]):
         name = _taking_arm(params, robot, arm)
         return (name,) if name in robot.arms and name != arm.name else ()
 
+    def goes_on(self, params: HandoverParams) -> bool:
+        """See ``Skill``; without a name, an object that has left the first hand is not known any more."""
+        return bool(params.object)
+
     def steps(self, params: HandoverParams, context: Context) -> Steps:
         """Pick where nothing is held yet; meet, take and leave, at another place where one does not serve."""
         taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
