@@ -94,7 +94,7 @@ class PairWorld(FakeWorld):
             own,
             stamp_s=now_s,
             contacts_stamp_s=now_s,
-            contacts=(*(own.contacts or ()), *touched),
+            contacts=None if own.contacts is None else (*own.contacts, *touched),
             joints=JointState(now_s, position, velocity),
         )
 
@@ -104,7 +104,8 @@ def pair(cell: Cell, seed: int = 0) -> tuple[Fakes, Fakes]:
 
     Calls of all ports are counted by the first cell.
     """
-    shared = {"objects": cell.objects, "poses": cell.poses, "width_of": cell.width_of}
+    names = ("objects", "poses", "width_of", "has_contacts")
+    shared = {name: getattr(cell, name) for name in names}
     first, other = PairCell(**shared), PairCell(**shared)
     first.partner, other.partner = other, first
     other.before = first.call

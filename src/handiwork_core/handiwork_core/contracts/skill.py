@@ -316,6 +316,16 @@ class Skill(ABC, Generic[P]):
         """
         return ()
 
+    def goes_on(self, params: P) -> bool:
+        """Return True when the goal, sent again after a failure, goes on from whatever its arms hold by then.
+
+        A task repeats such a skill where it failed; for others it looks at the hand, and may go back to an earlier one.
+
+        Args:
+            params: The goal's parameters.
+        """
+        return False
+
     @abstractmethod
     def commands(self, params: P, context: Context) -> Sequence[Command]:
         """Choose a candidate and return the command list. May ask the planner; must not move anything.

@@ -31,7 +31,10 @@ from .arm_coordinator import ArmTraffic, with_others
 BLOCKED = (*UNREACHED, Code.START_IN_COLLISION)
 """Answers whose cause may be another arm."""
 SHARED_BUDGET_S = 1.0
-"""The planning time around another arm that works, s: that arm will move on, and it needs the planner as well."""
+"""The planning time around another arm that works, s: that arm will move on, and it needs the planner as well.
+
+An arm of the same goal does neither.
+"""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class CoordinatedPlanner:
             if result.code is not Code.OK or _any_ok(result.verdicts):
                 self.traffic.go_on()
                 return result
-            if not _any_ok(self._judged(request, others, should_stop, gone=True).verdicts):
+            others = _not_given(request.scenes, others)
+            # A scene that says itself where all others are would be the same without them.
+            if not others or not _any_ok(self._judged(request, others, should_stop, gone=True).verdicts):
                 return result
             pair = next((v.blocking for v in result.verdicts if v.blocking is not None), None)
             pair = next((v.blocking for v in result.verdicts if named(v.blocking, others)), pair)
@@ -152,7 +157,8 @@ class CoordinatedPlanner:
 
     def _planned(self, request: PlanRequest, others: tuple[OtherArm, ...]) -> PlanRequest:
         scene, budget_s = with_others(request.scene, others), request.budget_s
-        if any(self.traffic.board.idle_s(other.arm) == 0.0 for other in others):
+        board, together = self.traffic.board, self.traffic.together
+        if any(board.idle_s(other.arm) == 0.0 for other in others if other.arm not in together):
             budget_s = min(budget_s, SHARED_BUDGET_S)
         return replace(request, scene=scene, budget_s=budget_s)
 
@@ -233,6 +239,12 @@ class ArmWorld:
 
 def _freed(request: PlanRequest, others: tuple[OtherArm, ...]) -> PlanRequest:
     return replace(request, scene=with_others(request.scene, others, gone=True))
+
+
+def _not_given(scenes: Sequence[SceneQuery], others: tuple[OtherArm, ...]) -> tuple[OtherArm, ...]:
+    """Return the other arms that a scene does not have itself already."""
+    given = [{other.arm for other in scene.others} for scene in scenes or (SceneQuery(),)]
+    return tuple(other for other in others if any(other.arm not in names for names in given))
 
 
 def _any_ok(verdicts: Sequence[CandidateVerdict]) -> bool:

@@ -51,11 +51,11 @@ class StepLoop:
         label = ""
         while (step := self._next(steps, outcome, done, count)) is not None:
             label, count = step.label, done + 1 + step.left
-            context = self._context.partners[step.arm] if step.arm else self._context
-            self._log.begin_step(step.label, done, count, context)
-            outcome = self._do(step, context)
+            doing = context.partners[step.arm] if step.arm else context
+            self._log.begin_step(step.label, done, count, doing)
+            outcome = self._do(step, doing)
             if not outcome.ok:
-                _rest(outcome, context)
+                _rest(outcome, doing)
             done, count = done + 1, max(count, done + 2)
         after = fresh_world(context)
         judged = self._skill.is_success(self._params, before, after, context)

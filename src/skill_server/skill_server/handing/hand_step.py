@@ -13,12 +13,14 @@ from handiwork_core.contracts.commands import (
     Motion,
     OpenGripper,
 )
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
-from handiwork_core.model.outcome import OK, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.execution.grasp_monitor import LOST_AFTER_S
+from skill_server.execution.measurement import pause
 from skill_server.motions import arm_motions
 from skill_server.motions.approach_planning import backed_off
 from skill_server.stages.commands import stage_commands
@@ -56,6 +58,24 @@ class HandStep(Skill[HandStepParams]):
         chosen = choose_stages(params.alternatives, params, context, plans_approach=is_free)
         return stage_commands(chosen, params, context)
 
+    def is_done(self, params: HandStepParams, rest: Sequence[Command], context: Context) -> bool:
+        """See ``Skill``; an object that has left the giving hand is not grasped at where it was.
+
+        Raises:
+            StepFailed: OBJECT_DROPPED, before the hand closes.
+            Stopped: The token was set.
+        """
+        if params.giver and any(isinstance(one.function, CloseGripper) for one in rest):
+            giver, name = context.robot.arms[params.giver], params.object
+            is_lost = gripper_state.is_lost(context.world.snapshot(), context.robot, giver, name)
+            if is_lost:  # or one report has missed it
+                pause(context, LOST_AFTER_S)
+                is_lost = gripper_state.is_lost(context.world.snapshot(), context.robot, giver, name)
+            if is_lost:
+                text = f"{name!r} fell out of the hand of {giver.name}; pick it again"
+                raise StepFailed(Outcome(Code.OBJECT_DROPPED, text, rest[0].stage))
+        return not rest
+
     def is_success(self, params: HandStepParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the hand holds the object where it is to."""
         gripper = context.arm_spec.gripper
@@ -80,7 +100,9 @@ def present(params: HandoverParams, found: FoundMeeting, name: str, giver: Conte
     return step_params(params, name, ((stage,),), is_held_after=True)
 
 
-def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Context) -> HandStepParams:
+def take(
+    params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Context, giver: str = ""
+) -> HandStepParams:
     """Return the step in which the other hand grasps the object where it is measured.
 
     Args:
@@ -88,6 +110,7 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
         grasps: object_T_ee of the alternatives, best first; none: the hand is at the object, and closes.
         name: The object.
         taker: Context of the arm that takes it.
+        giver: The arm that holds it meanwhile; empty: this one is at the object already.
     """
     gripper, touched = taker.arm_spec.gripper, frozenset({name})
     assert gripper is not None
@@ -107,7 +130,7 @@ def take(params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Conte
                 closing,
             )
         )
-    return step_params(params, name, tuple(made), is_held_after=True)
+    return replace(step_params(params, name, tuple(made), is_held_after=True), giver=giver)
 
 
 def release(params: HandoverParams, name: str, *, gives: bool) -> HandStepParams:

@@ -37,8 +37,10 @@ class HandStepParams(SkillParams):
         object: What is handed over.
         alternatives: Sequences of stages, best first; a single one that has all configurations is done as it is.
         is_held_after: True when this arm holds the object at the end.
+        giver: The arm that must hold the object until this one closes on it; empty: none.
     """
 
     object: str
     alternatives: tuple[tuple[SkillStage, ...], ...]
     is_held_after: bool
+    giver: str = ""

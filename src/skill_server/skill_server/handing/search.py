@@ -51,6 +51,10 @@ class FoundMeeting:
     grasps: tuple[Pose, ...]
 
 
+class NowhereToMeet(StepFailed):
+    """The arms and the object alone rule a meeting out: it does not matter where the arms are now."""
+
+
 @dataclass
 class MeetingSearch:
     """One search.
@@ -76,11 +80,14 @@ class MeetingSearch:
         """Return the most promising place that is possible for both arms.
 
         Raises:
+            NowhereToMeet: NO_CANDIDATE; no place was left to ask the planner about.
             StepFailed: NO_CANDIDATE with the counts of what was in the way, or PLAN_BUDGET.
             Stopped: The token was set.
         """
         until_s, world = time.monotonic() + self.params.search_time, self.giver.world.snapshot()
         places = [one for one in self._places(world) if not self._is_tried(one.world_T_object)]
+        if not places:
+            raise NowhereToMeet(Outcome(Code.NO_CANDIDATE, self._words(0), "select"))
         for begin in range(0, len(places), BATCH):
             batch = places[begin : begin + BATCH]
             verdicts = self._ask_giver(batch, world, until_s)
@@ -102,6 +109,12 @@ class MeetingSearch:
             for one, count in ((giver, GIVER_SAMPLES), (taker, TAKER_SAMPLES))
         ]
         grasps = taking_grasps(world.objects[self.held.object], taker.robot, taker.arm_spec)
+        if not grasps:
+            text = (
+                f"no grasp of {self.held.object!r} fits the hand of {taker.arm_spec.name}, "
+                f"which opens to {1e3 * gripper.max_width_m:.0f} mm"
+            )
+            raise NowhereToMeet(Outcome(Code.NO_CANDIDATE, text, "select"))
         here_q = arm_q(world, giver.arm_spec)
         return meetings(both[0], both[1], here_q, self.held.link_T_object, grasps, gripper)
 

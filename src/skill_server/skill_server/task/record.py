@@ -72,11 +72,13 @@ class Ran:
         place: Label with its number in the arm's list.
         held_before: Object in the hand before; empty for none.
         ok: True once it succeeded.
+        goes_on: See ``Skill.goes_on``.
     """
 
     place: str
     held_before: str
     ok: bool = False
+    goes_on: bool = False
 
 
 @dataclass
@@ -113,10 +115,10 @@ class TaskRecord:
             entry: The skill.
             place: Label with its number in the arm's list.
         """
-        held = self.held(entry.arm)
+        ran = Ran(place, self.held(entry.arm), goes_on=entry.skill.goes_on(entry.params))
         with self._lock:
             self._ends[entry.arm, place] = EntryEnd(entry, TaskEntryState.RUNNING)
-            self.ran.setdefault(entry.arm, []).append(Ran(place, held))
+            self.ran.setdefault(entry.arm, []).append(ran)
             self.stopped_at.pop(entry.arm, None)
             self.stopped_at.pop("", None)
 

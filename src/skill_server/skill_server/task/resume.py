@@ -19,7 +19,8 @@ def resume_text(
     """Return the text with which a task goes on; ``task_paths.starts`` reads it.
 
     A failed skill is repeated where the hand holds what it held before it. Where it does not, the arm goes back to its
-    last skill that began with such a hand: after a lost object, to the pick of it.
+    last skill that began with such a hand: after a lost object, to the pick of it. A skill that goes on from any hand
+    is always repeated.
 
     Args:
         task: The task.
@@ -33,7 +34,7 @@ def resume_text(
     """
     places, asks = dict[str, TaskPath](), list[str]()
     for arm in begun:
-        place, ask = _next(task, arm, ran.get(arm, ()), begun[arm], held)
+        place, ask = _next(task, arm, ran.get(arm, ()), begun, held)
         places[arm] = split(stopped_at[arm]) if arm in stopped_at else place
         asks += [] if arm in stopped_at or not ask else [ask]
     if "" in stopped_at and not _begins_later(task, ran, begun, stopped_at[""]):
@@ -53,15 +54,21 @@ def _begins_later(
 
 
 def _next(
-    task: Task, arm: str, ran: Sequence[Ran], begun: TaskPath, held: Callable[[str], str]
+    task: Task, arm: str, ran: Sequence[Ran], begun: Mapping[str, TaskPath], held: Callable[[str], str]
 ) -> tuple[TaskPath, str]:
     """Return the place at which an arm goes on, and what must be changed by hand before."""
     if not ran:
-        return begun, ""
+        return begun[arm], ""
     last = ran[-1]
     if last.ok:
         return _after(task, split(last.place), arm), ""
+    if last.goes_on:
+        return split(last.place), ""
     holds = held(arm)
+    others = (name for name in begun if name != arm and not holds and last.held_before)
+    if (holder := next((name for name in others if held(name) == last.held_before), "")) != "":
+        text = f"{arm} held {last.held_before} before the skill, and {holder} holds it now"
+        return split(last.place), text
     for one in reversed(ran):
         if one.held_before == holds:
             return split(one.place), ""

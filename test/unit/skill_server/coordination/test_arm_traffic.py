@@ -31,7 +31,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from skill_server.coordination import arm_coordinator
 from skill_server.coordination.arm_coordinator import ArmTraffic
-from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm
+from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S, CoordinatedPlanner, TrafficArm
 from skill_server.coordination.reservations import MotionReservations
 from support.cells.dual_fr3 import write_dual_fr3
 
@@ -63,6 +63,8 @@ class Cell:
     now: float = 0.0
     before_verdict: Callable[[], None] = lambda: None
     asked: int = 0
+    judged: int = 0
+    budgets_s: list[float] = field(default_factory=list)
     rests: list[SceneQuery] = field(default_factory=list)
 
     def snapshot(self) -> World:
@@ -84,11 +86,13 @@ class Cell:
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         self.asked += 1
+        self.budgets_s.append(request.budget_s)
         if self.is_blocked(request.scene):
             return PlanResult(Code.GOAL_IN_COLLISION, "in the way", blocking=PAIR)
         return PlanResult(Code.OK, trajectory=motion(0.0, 0.1))
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        self.judged += 1
         code = Code.NO_IK if self.is_blocked(request.scenes[0]) else Code.OK
         return CandidatesResult(Code.OK, "", (CandidateVerdict(code, np.zeros((1, 7)), 0.0, PAIR),))
 
@@ -310,3 +314,15 @@ def test_an_arm_is_where_a_request_says_that_it_will_be(dual: Robot) -> None:
     refused = left.planner.check_candidates(replace(request, scenes=(there,)), should_stop=never)
     assert refused.verdicts[0].code is Code.NO_IK
     assert left.stages == ["approach"]
+    # Without the others the second scene is the same, and is not judged once more.
+    assert cell.judged == 2
+
+
+def test_an_arm_of_the_same_goal_takes_no_planning_time_from_it(dual: Robot) -> None:
+    cell, left, _ = sides(dual)
+    assert left.plan().code is Code.OK
+    left.traffic.together = frozenset({RIGHT})
+    assert left.plan().code is Code.OK
+    whole_s = PlanRequest(LEFT, np.zeros(7), JointGoals(np.zeros((1, 7)))).budget_s
+    assert cell.budgets_s == [SHARED_BUDGET_S, whole_s]
+    assert whole_s > SHARED_BUDGET_S

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from contracts.test_arm_skills import held_by_both
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
@@ -15,8 +16,10 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.testing.fakes import Fakes
 from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from support.cells.gantry_pair import FIRST, OTHER
 
 from .test_executor import made
 
@@ -153,3 +156,19 @@ def test_a_stop_between_two_steps_keeps_the_object_in_the_hand() -> None:
     assert done.outcome.code is Code.CANCELED
     assert set(f.context.held) == {"cube"}
     assert f.arm.stops == 1
+
+
+def test_the_goal_s_own_arm_judges_also_where_another_arm_does_the_last_step() -> None:
+    given, _ = held_by_both()
+    judged_by = list[str]()
+
+    class Judged(Sequence):
+        def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
+            judged_by.append(context.arm_spec.name)
+            return OK
+
+    def home_of_the_other(_context: Context) -> Steps:
+        yield SkillStep("away", Home(), HomeParams(), 0, OTHER)
+
+    assert run_skill(Judged(home_of_the_other), SkillParams(), given.context).outcome.ok
+    assert judged_by == [FIRST]

@@ -176,3 +176,47 @@ def test_an_arm_that_is_stopped_before_its_first_skill_has_all_of_them_still_to_
     assert ended.outcome.code is Code.CANCELED
     log = run_log(text, Robot(Facts(true={"on(cube)"})), ended.resume_from)
     assert log == ["1.1 home", "1.2 home"]
+
+
+@pytest.mark.parametrize(
+    ("given", "hands", "place", "ask"),
+    [
+        ("{name: handover, object: cube}", {"left_arm": "cube"}, "left_arm=1.1.2", ""),
+        ("{name: handover, object: cube}", {"right_arm": "cube"}, "left_arm=1.1.2", ""),
+        ("{name: handover}", {}, "1.1", ""),
+        (
+            "{name: handover}",
+            {"right_arm": "cube"},
+            "left_arm=1.1.2",
+            "left_arm held cube before the skill, and right_arm holds it now: change that",
+        ),
+    ],
+)
+def test_a_failed_handover_does_not_go_back_to_a_pick_out_of_the_other_hand(
+    given: str, hands: dict[str, str], place: str, ask: str
+) -> None:
+    robot = Robot(facts(), fails={"handover": [Code.NO_IK]})
+
+    def moved() -> None:
+        robot.hands.clear()
+        robot.hands.update(hands)
+
+    robot.after = {"handover": moved}
+    ended, _ = run_flow(
+        steps(f"left: [{{name: pick, object: cube}}, {given}]", "right: [{name: home}]"), robot
+    )
+    assert ended.outcome.code is Code.NO_IK
+    assert ended.resume_from.split(",")[0] == place
+    assert ask in ended.outcome.message
+    assert ("change that" in ended.outcome.message) == bool(ask)
+
+
+@pytest.mark.parametrize("skill", ["handover, object: cube", "move_object, object: cube, container: tray"])
+def test_a_skill_that_picks_first_is_repeated_with_the_object_in_the_hand_and_nothing_is_to_be_changed(
+    skill: str,
+) -> None:
+    name = skill.partition(",")[0]
+    robot = Robot(facts(), fails={name: [Code.NO_IK]})
+    robot.after = {name: lambda: robot.hands.update(left_arm="cube")}
+    ended, _ = run_flow(steps(f"left: [{{name: {skill}}}]"), robot)
+    assert (ended.resume_from, "change that" in ended.outcome.message) == ("1.1", False)

@@ -198,3 +198,15 @@ def test_a_skill_that_needs_two_arms_has_both_for_its_step() -> None:
     both = "skills: [{gantry: [{left: [{name: handover}], right: [{name: home}]}]}]"
     (fault,) = faults(both)
     assert "skills[0].gantry[0].left[0]: handover needs right_arm, which has skills of its own" in fault
+
+
+def test_two_lists_of_a_step_do_not_need_the_same_further_arm() -> None:
+    arm, one = gantry().arms["arm"], "{name: handover, object: cube, to_arm: c}"
+    three = replace(gantry(), arms={name: replace(arm, name=name) for name in ("a", "b", "c")})
+    site = Site(CATALOG, three, None)
+    with pytest.raises(ConfigError) as caught:
+        read_task(f"skills: [{{gantry: [{{a: [{one}], b: [{one}]}}]}}]", "demo.yaml", site, None)
+    (fault,) = caught.value.faults
+    assert "b[0]: handover needs c, which a skill of a needs in this step; split the step" in fault
+    in_turn = read_task(f"skills: [{{gantry: [{{a: [{one}, {one}]}}, {{b: [{one}]}}]}}]", "x", site, None)
+    assert len(in_turn.entries) == 3

@@ -46,6 +46,10 @@ class MoveObject(CompositeSkill[MoveObjectParams]):
         """See ``Skill``."""
         return check_move(params, arm, world)
 
+    def goes_on(self, params: MoveObjectParams) -> bool:
+        """See ``Skill``; an object in the hand is placed, one that is lost is picked."""
+        return True
+
     def steps(self, params: MoveObjectParams, context: Context) -> Steps:
         """Search for the shortest chain of grasps, do its first grasp, and search again in the world as it then is."""
         regrasps, tried = 0, Tried()

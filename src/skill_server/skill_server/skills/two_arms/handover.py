@@ -15,7 +15,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.grasping.pick_params import PickParams
 from skill_server.handing.hand_step import BACK, HandStep, present, release, retreat, take
 from skill_server.handing.params import HandoverParams
-from skill_server.handing.search import FoundMeeting, MeetingSearch
+from skill_server.handing.search import FoundMeeting, MeetingSearch, NowhereToMeet
 from skill_server.motions import arm_motions
 from skill_server.params import checks, simbox_checks
 from skill_server.params.retry_policy import LOST, UNREACHED
@@ -78,20 +78,22 @@ class Handover(CompositeSkill[HandoverParams]):
         name = _taking_arm(params, robot, arm)
         return (name,) if name in robot.arms and name != arm.name else ()
 
+    def goes_on(self, params: HandoverParams) -> bool:
+        """See ``Skill``; without a name, an object that has left the first hand is not known any more."""
+        return bool(params.object)
+
     def steps(self, params: HandoverParams, context: Context) -> Steps:
         """Pick where nothing is held yet; meet, take and leave, at another place where one does not serve."""
         taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
         if _has_arrived(params, context, taker):
             return
+        # Before the pick: a goal that cannot be done moves nothing.
+        _check_hand_is_free(taker, _held(context) or params.object)
         if params.object and not _held(context):
             picked = yield SkillStep("pick", Pick(), _pick_params(params), 3)
             _or_fail(picked)
         name = arm_motions.held(context, context.world.snapshot(), params.object).object
-        other = _held(taker)
-        if other not in ("", name):
-            text = f"{taker.arm_spec.name} already holds {other!r}; place it first"
-            raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "to_arm"))
-        yield from _taken(params, context, taker, name, is_there=other == name)
+        yield from _taken(params, context, taker, name, is_there=_held(taker) == name)
         yield from _left("give", params, name, context, gives=True)
 
     def is_success(self, params: HandoverParams, before: World, after: World, context: Context) -> Outcome:
@@ -104,10 +106,21 @@ class Handover(CompositeSkill[HandoverParams]):
         found = gripper_state.holds(after, taker.robot, taker.arm_spec.gripper, name)
         if not found.ok:
             return replace(found, code=Code.OBJECT_DROPPED)
-        if not gripper_state.is_lost(after, context.robot, context.arm_spec, name):
+        # Without contacts the record alone says whether the first hand has let go; an open hand looks like a full one.
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        if name in context.held or gripper_state.touching_fingers(after, context.robot, gripper, name):
             text = f"{context.arm_spec.name} still touches {name!r}, which {arm} holds"
             return Outcome(Code.NOT_REACHED, text)
         return Outcome(Code.OK, f"{arm} holds {name!r}")
+
+
+def _check_hand_is_free(taker: Context, name: str) -> None:
+    """Refuse a taking hand that holds something else than the object; a name that is empty is not compared."""
+    other = _held(taker)
+    if name and other not in ("", name):
+        text = f"{taker.arm_spec.name} already holds {other!r}; place it first"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "to_arm"))
 
 
 def _taken(params: HandoverParams, context: Context, taker: Context, name: str, *, is_there: bool) -> Steps:
@@ -121,6 +134,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
     while True:
         try:
             found = _meeting(params, context, taker, name, course)
+        except NowhereToMeet as none:
+            raise StepFailed(_cause(course, none.outcome)) from none
         except StepFailed as none:
             if course.has_made_room or none.outcome.code is not Code.NO_CANDIDATE:
                 raise StepFailed(_cause(course, none.outcome)) from none
@@ -128,7 +143,7 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
             continue
         outcome = yield SkillStep("present", step, present(params, found, name, context), 2)
         if outcome.ok:
-            goal = take(params, found.grasps, name, taker)
+            goal = take(params, found.grasps, name, taker, context.arm_spec.name)
             outcome = yield SkillStep("take", step, goal, 1, taker.arm_spec.name)
             if outcome.ok or _both_hold(context, taker, name):
                 return
@@ -139,6 +154,8 @@ def _taken(params: HandoverParams, context: Context, taker: Context, name: str, 
         course.tried.append(found.world_T_object)
         course.failures.append(outcome)
         is_over = outcome.code not in AGAIN or len(course.failures) >= params.max_attempts
+        if name not in {*context.held, *taker.held}:
+            raise StepFailed(_dropped(outcome, name))
         if is_over or name not in context.held:
             raise StepFailed(outcome)
 
@@ -203,6 +220,14 @@ def _has_arrived(params: HandoverParams, context: Context, taker: Context) -> bo
 def _or_fail(outcome: Outcome) -> None:
     if not outcome.ok:
         raise StepFailed(outcome)
+
+
+def _dropped(outcome: Outcome, name: str) -> Outcome:
+    """Return the failure of a step after which neither hand has the object."""
+    if outcome.code not in LOST or outcome.code is Code.OBJECT_DROPPED:
+        return outcome
+    text = f"{outcome.message}; no hand holds {name!r} any more, pick it again"
+    return replace(outcome, code=Code.OBJECT_DROPPED, message=text)
 
 
 def _cause(course: _Course, none: Outcome) -> Outcome:

@@ -53,15 +53,20 @@ def check_barriers(arms: Mapping[str, Block], path: str, fault: AddMessage) -> N
 
 
 def check_further_arms(arms: Mapping[str, Block], robot: Robot, fault: AddMessage) -> None:
-    """Check that no skill of a step needs an arm which has a list of its own in the step.
+    """Check that no arm which a skill of a step needs has a list of its own there, or is needed by two lists.
 
     Args:
         arms: The lists of the step, by arm.
         robot: Robot with the arms.
         fault: Receives every fault.
     """
+    needed = dict[str, str]()
     for entry in (one for block in arms.values() for node in block for one in entries_of(node)):
         for name in further_arms(entry, robot):
+            user = needed.setdefault(name, entry.arm)
+            if user != entry.arm:
+                text = f"{entry.skill.name} needs {name}, which a skill of {user} needs in this step; split the step"
+                fault(entry.path, text)
             if name in arms:
                 text = f"{entry.skill.name} needs {name}, which has skills of its own in this step; split the step"
                 fault(entry.path, text)

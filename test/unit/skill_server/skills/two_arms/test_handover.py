@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from contracts.test_arm_skills import held_by_both
 from handiwork_core.contracts.planning import PlanResult, StraightGoal
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import gantry
 from skill_server.execution.run import run_skill
+from skill_server.handing.hand_step import HandStep, take
 from skill_server.skills.two_arms.handover import Handover, HandoverParams
 from support.cells.gantry_pair import FIRST, OTHER, gantry_pair
 
@@ -103,3 +107,59 @@ def test_another_object_in_the_other_hand_is_named() -> None:
     refused = run_skill(Handover(), GOAL, given.context).outcome
     assert (refused.code, refused.field_name) == (Code.CONTRADICTION, "to_arm")
     assert refused.message.startswith("other already holds 'ball'; place it first")
+
+
+def test_without_contacts_the_record_says_that_the_first_hand_has_let_go() -> None:
+    given, taken = held_by_both()
+    given.cell.has_contacts = taken.cell.has_contacts = False
+    taken.context.held.update(given.context.held)
+    done = run_skill(Handover(), GOAL, given.context)
+    assert done.outcome.ok, done.outcome
+    assert (list(given.context.held), list(taken.context.held)) == ([], ["cube"])
+
+
+def test_a_taking_hand_that_is_full_is_refused_before_the_pick_moves_anything() -> None:
+    given, taken = held_by_both()
+    taken.context.held["ball"] = replace(given.context.held.pop("cube"), object="ball")
+    given.cell.in_hand, given.cell.width_m = "", 0.08
+    taken.cell.objects["ball"], taken.cell.poses["ball"] = (
+        taken.cell.objects["cube"],
+        taken.cell.poses["cube"],
+    )
+    taken.cell.in_hand = "ball"
+    refused = run_skill(Handover(), GOAL, given.context).outcome
+    assert (refused.code, refused.field_name) == (Code.CONTRADICTION, "to_arm")
+    assert not {"arm.follow", "gripper.move"} & set(given.cell.calls)
+
+
+def test_the_other_hand_does_not_go_on_to_an_object_that_has_fallen_out_of_the_first_one() -> None:
+    given, taken = held_by_both()
+    grasp = taken.cell.hand_T_object.inverse()
+    taken.cell.in_hand, taken.cell.q = "", np.array(taken.context.arm_spec.home_q)
+
+    def drop(call: str) -> None:
+        if call == "arm.follow":
+            given.cell.in_hand = ""
+
+    given.cell.before = drop
+    goal = take(GOAL, (grasp,), "cube", taken.context, FIRST)
+    failed = run_skill(HandStep(), goal, taken.context)
+    assert (failed.outcome.code, failed.outcome.message) == (
+        Code.OBJECT_DROPPED,
+        "'cube' fell out of the hand of arm; pick it again",
+    )
+    assert given.cell.calls.count("arm.follow") == 1
+    assert "grasp" not in [report.stage for report in failed.stages]
+
+
+def test_an_object_that_the_other_hand_cannot_grasp_is_named_and_no_arm_moves_to_make_room() -> None:
+    given, taken = held_by_both()
+    taken.cell.in_hand = ""
+    box = Shape(ShapeKind.BOX, np.full(3, 0.2), Pose.identity())
+    given.cell.objects["cube"] = WorldObject("cube", (box,))
+    failed = run_skill(Handover(), GOAL, given.context)
+    assert (failed.outcome.code, failed.outcome.stage) == (Code.NO_CANDIDATE, "select")
+    assert failed.outcome.message == (
+        "no grasp of 'cube' fits the hand of other, which opens to 80 mm; 'cube' is held by arm"
+    )
+    assert "arm.follow" not in given.cell.calls
