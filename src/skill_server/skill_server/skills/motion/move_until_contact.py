@@ -24,7 +24,7 @@ from skill_server.state.frame_lookup import BASE, forget_frames, frame_used
 
 LONGEST_M = 0.5
 SLOWEST = 0.0005
-"""The least speed of the hand, m/s."""
+"""The least speed of the hand that a goal may ask for, m/s, unless its force allows only less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,4 +115,5 @@ def _check_direction(params: MoveUntilContactParams) -> Outcome:
 def _check_speed(params: MoveUntilContactParams) -> Outcome:
     if params.speed == 0.0 or not LEAST_BOUND_N <= params.force_n <= GREATEST_BOUND_N:
         return OK
-    return checks.number("speed", params.speed, SLOWEST, fastest(params.force_n), "m/s")
+    most = fastest(params.force_n)
+    return checks.number("speed", params.speed, min(SLOWEST, most), most, "m/s")
