@@ -58,7 +58,7 @@ def close_gripper(context: Context, state: ExecutionState, stage: str, force_n: 
 
     Args:
         context: Ports of the run.
-        state: Takes the width and the force; a gripper that was closed already is not closed again without another force.
+        state: Takes the width and the force; one that is closed is not closed again but with another force.
         stage: Stage of the command, for failures.
         force_n: Largest force of a finger, N; 0: the gripper's greatest.
 

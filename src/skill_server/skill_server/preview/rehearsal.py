@@ -15,7 +15,6 @@ from handiwork_core.contracts.commands import (
     CommandFunction,
     DriveBase,
     DummyForward,
-    Function,
     OpenGripper,
 )
 from handiwork_core.contracts.composite import CompositeSkill
