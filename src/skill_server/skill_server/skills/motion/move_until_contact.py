@@ -17,6 +17,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.contact.guarded_motion import fastest
+from skill_server.contact.pressed_begin import check_begin
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 from skill_server.stages.commands import stage_commands
@@ -78,7 +79,9 @@ class MoveUntilContact(Skill[MoveUntilContactParams]):
         here = arm_motions.hand(context, world)
         axes = frame_used(params.frame, "frame", context, world).rotation.matrix()
         direction = np.array(params.direction) / np.linalg.norm(params.direction)
-        end = Pose.of(here.translation_m + params.distance * (axes @ direction), here.rotation)
+        way = axes @ direction
+        check_begin(way, params.force_n, context, world)
+        end = Pose.of(here.translation_m + params.distance * way, here.rotation)
         stage = SkillStage(
             "touch",
             end,

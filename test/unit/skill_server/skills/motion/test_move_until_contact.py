@@ -15,7 +15,7 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
-from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.world import Contact, Shape, ShapeKind, WorldObject
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_pose
@@ -187,3 +187,22 @@ def test_each_walk_of_the_commands_begins_without_a_contact() -> None:
     context: Context = f.context
     context.contact = Outcome(Code.CONTACT, "of before")
     assert run(f).code is Code.NOT_REACHED
+
+
+@pytest.mark.parametrize(
+    ("direction", "force_n", "is_refused"),
+    [((0.0, 0.0, 1.0), 8.0, True), ((0.0, 0.0, 1.0), 12.0, False), ((0.0, 0.0, -1.0), 8.0, False)],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_force_that_ends_as_the_hand_leaves_is_no_contact(
+    direction: tuple[float, float, float], force_n: float, is_refused: bool, order: int
+) -> None:
+    f = fakes(Cell({}, {}))
+    up, zero, snapshot = np.array((0.0, 0.0, 5.0)), np.zeros(3), f.context.world.snapshot
+    pressed = Contact(*("gantry/hand", "table")[::order], order * up, zero)
+    f.context.world.snapshot = lambda: replace(snapshot(), contacts=(pressed,))  # type: ignore[method-assign]
+    found = run(f, replace(DOWN, direction=direction, force_n=force_n))
+    assert (found.code is Code.CONTRADICTION) == is_refused, found
+    if is_refused:
+        assert "table presses the hand along the motion with 5.0 N" in found.message
+        assert (found.field_name, f.arm.followed) == ("force_n", 0)
