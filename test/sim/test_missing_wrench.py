@@ -12,7 +12,7 @@ from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.state import Mode, Refusal
-from handiwork_safety.wrenches import WRENCH_LOST_S, Wrenches
+from handiwork_safety.wrenches import GUARD_LOST_S, WRENCH_LOST_S, Wrenches
 
 from .test_safety_windows import ARM, CONTROL_S, PERIODS, Rig
 
@@ -94,3 +94,37 @@ def test_a_goal_that_ends_by_contact_is_refused_without_a_wrench(robot: Robot) -
     )
     assert refused is not None and refused.code is ErrorCode.INVALID_GOAL
     assert "give its topic as wrench_topic" in refused.message
+
+
+def guarded(rig: Rig, wrenches: Wrenches, speed: float) -> ArmDriver:
+    """Begin a motion that 10 N end, and return its driver once the arm moves at a speed, right after a window."""
+    driver, sent = ArmDriver(rig.plant, ARM), 0
+    wrenches.receive(ARM, np.zeros(3))
+    assert driver.begin(replace(rig.goal(1.0, 6.0), stop_force=np.array((0.0, 0.0, 10.0)))) is None
+    while rig.speed() < speed or rig.windows == sent:
+        sent = rig.windows
+        wrenches.receive(ARM, np.zeros(3))
+        rig.advance()
+    return driver
+
+
+def test_the_window_that_lets_go_is_sent_with_the_measurement_of_the_contact(robot: Robot) -> None:
+    wrenches = Wrenches(TOPICS, LIMIT_N)
+    rig = Rig(robot, wrenches)
+    guarded(rig, wrenches, 0.15)
+    wrenches.receive(ARM, np.array((0.0, 0.0, 11.0)))
+    before = rig.windows
+    rig.advance()
+    assert rig.windows == before + 1
+
+
+def test_a_motion_that_a_force_may_end_ends_soon_without_its_sensor(robot: Robot) -> None:
+    wrenches = Wrenches(TOPICS, 0.0)
+    rig = Rig(robot, wrenches)
+    driver = guarded(rig, wrenches, 0.15)
+    silent_s = rig.until(lambda: rig.plant.arms[ARM].controller.path is None)
+    assert silent_s == pytest.approx(GUARD_LOST_S, abs=3 * STEP_S)
+    rig.until(lambda: not rig.plant.arms[ARM].controller.busy)
+    result = driver.take()
+    assert result is not None and result.ending is Ending.ABORTED
+    assert result.message == "the force on the tool is not measured any more"

@@ -116,6 +116,7 @@ class SupervisedRobot:
         self._measured = first
         self._sent_s = dict.fromkeys(self.arms, -np.inf)
         self._commanded = dict.fromkeys(self.arms, False)
+        self._phases = dict.fromkeys(self.arms, Phase.HOLD)
 
     def joints(self) -> JointArrays:
         """Return the newest measurement."""
@@ -194,11 +195,13 @@ class SupervisedRobot:
         """
         now_s = self._measured.stamp_s
         for name, arm in self.arms.items():
-            is_commanded = arm.controller.busy or self.safety.commands_all
-            is_new = is_commanded != self._commanded[name] or self.safety.commands_all
+            phase, is_commanded = arm.controller.phase, arm.controller.busy or self.safety.commands_all
+            # A brake is sent at once: until then the arm follows its last window, into what it has touched.
+            is_new = phase is not self._phases[name] or is_commanded != self._commanded[name]
+            is_new = is_new or self.safety.commands_all
             if not (is_commanded or is_new) or not (is_new or now_s - self._sent_s[name] >= WINDOW_PERIOD_S):
                 continue
-            self._commanded[name], self._sent_s[name] = is_commanded, now_s
+            self._commanded[name], self._sent_s[name], self._phases[name] = is_commanded, now_s, phase
             window = self._window(arm)
             violation = None if self.safety.commands_all else self._judged(name, window)
             if violation is not None:

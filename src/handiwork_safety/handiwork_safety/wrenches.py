@@ -18,6 +18,8 @@ WRENCH_LOST_S = LEAD_S
 No joint measurement older than this is commanded on either, and it is less than the 0.5 s for which ISO/TS 15066 lets
 a quasi-static contact last.
 """
+GUARD_LOST_S = 0.1
+"""The age from which on a wrench ends a motion that it may end, s: the arm presses on while nothing is measured."""
 LONGEST_STEP_S = 0.05
 """The most that one measurement of the joints ages a wrench, s: a process that was held up reads its messages first."""
 
@@ -74,7 +76,7 @@ class Wrenches:
         Returns:
             Force in the sensor's frame, (3,), N; None if it never came or is too old.
         """
-        return self._forces.get(arm) if self._age_s[arm] <= WRENCH_LOST_S else None
+        return self._forces.get(arm) if self._age_s[arm] <= GUARD_LOST_S else None
 
     def fault(self) -> Violation | None:
         """Return the first arm whose contact force limit has no wrench that is new enough; None if there is none."""

@@ -5,6 +5,7 @@ Names of the functions are those of the SimBox format.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
@@ -214,3 +215,17 @@ class Command:
     is_fixed: bool = False
     stop_force_n: float = 0.0
     tool_speed: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a force or a speed that no motion would keep.
+
+        Raises:
+            ValueError: A number is negative or not finite, or the force belongs to no straight motion.
+        """
+        for name in ("stop_force_n", "tool_speed"):
+            value = getattr(self, name)
+            if not 0.0 <= value < math.inf:
+                raise ValueError(f"stage {self.stage!r}: {name} is {value}; give 0 or more")
+        if self.stop_force_n > 0.0 and (self.world_T_ee is None or self.motion is not Motion.STRAIGHT):
+            text = "a force ends straight motions to a pose alone"
+            raise ValueError(f"stage {self.stage!r}: stop_force_n is {self.stop_force_n:g}, and {text}")

@@ -235,7 +235,7 @@ class TrajectoryController:
         Returns:
             The reference of the servos.
         """
-        if self._guard is not None and self._feels_contact(self._guard, q, step_s):
+        if self._guard is not None and self._feels_contact(self._guard, q, qd, step_s):
             return self.reference
         if self.phase is Phase.FOLLOW:
             self._follow(q, qd, step_s)
@@ -249,18 +249,14 @@ class TrajectoryController:
             self._keep_schedule(step_s)
         return self.reference
 
-    def _feels_contact(self, guard: ContactGuard, q: Array, step_s: float) -> bool:
-        """End at the bound of the force: the reference jumps to the measured arm, so that the servos let go.
-
-        Its velocity falls from that of the path, because the measured one jumps at an impact.
-        """
+    def _feels_contact(self, guard: ContactGuard, q: Array, qd: Array, step_s: float) -> bool:
+        """End at the bound of the force."""
         if self.phase not in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
             return False
         found = guard.update(step_s)
         if found is None:
             return False
-        self._pending, self.phase = TrajectoryResult(Ending.ABORTED, *found), Phase.BRAKE_HERE
-        self.reference = Reference(q, self._slowed(self.reference.velocity, step_s))
+        self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, *found))
         return True
 
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
@@ -355,19 +351,22 @@ class TrajectoryController:
             self._rate = min(self.speed_scale, self._rate + RISE_PER_S * step_s)
 
     def _stop_here(self, q: Array, qd: Array, result: TrajectoryResult) -> None:
-        self._pending, self.phase = result, Phase.BRAKE_HERE
-        self.reference = Reference(q, np.clip(qd, -self.limits.velocity, self.limits.velocity))
+        """Begin to brake where the arm is measured: the reference jumps there, so that the servos let go.
+
+        Its velocity is the measured one as far as that lies between rest and the reference's: a joint that was stopped
+        is pushed no further, and one that a blow made fast, or threw back, is not commanded to go on like that.
+        """
+        self._pending, self.phase, self._still_s = result, Phase.BRAKE_HERE, 0.0
+        was = self.reference.velocity
+        self.reference = Reference(q, np.clip(qd, np.minimum(was, 0.0), np.maximum(was, 0.0)))
 
     def _brake_here(self, qd: Array, step_s: float) -> None:
-        now = self._slowed(self.reference.velocity, step_s)
+        """Slow the reference down at the acceleration limits."""
+        rate = self.reference.velocity
+        now = np.sign(rate) * np.maximum(np.abs(rate) - self.limits.acceleration * step_s, 0.0)
         place = np.clip(self.reference.position + now * step_s, self.limits.lower, self.limits.upper)
         self.reference = Reference(place, now)
         self._end_at_rest(not now.any(), qd, step_s)
-
-    def _slowed(self, rate: Array, step_s: float) -> Array:
-        """Return a velocity one period later in a brake at the acceleration limits."""
-        slower = np.maximum(np.abs(rate) - self.limits.acceleration * step_s, 0.0)
-        return np.asarray(np.sign(rate) * slower)
 
     def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
         """End once the arm has been still for ``REST_TIME_S``: an arm that swings out has moments without speed."""

@@ -46,18 +46,27 @@ def read_trajectory(request: Any) -> TrajectoryGoal:
         if any(p.velocities for p in points)
         else None
     )
-    joint_tolerances, stop_force = bound_of({t.name: t.position for t in request.path_tolerance})
+    joint_tolerances, stop_force = bound_of(_tolerances(request.path_tolerance, "path_tolerance"))
     return TrajectoryGoal(
         names,
         np.array([time_from_msg(p.time_from_start) for p in points]),
         _rows([p.positions for p in points], len(names), "positions"),
         qd,
         joint_tolerances,
-        {t.name: t.position for t in request.goal_tolerance},
+        _tolerances(request.goal_tolerance, "goal_tolerance"),
         time_from_msg(request.goal_time_tolerance),
         time_from_msg(request.trajectory.header.stamp),
         stop_force,
     )
+
+
+def _tolerances(given: Any, what: str) -> dict[str, float]:
+    """Return the tolerances by name; of two for one name none is right, because the other would be dropped."""
+    found: dict[str, float] = {one.name: one.position for one in given}
+    if len(found) < len(given):
+        names = [one.name for one in given]
+        raise ValueError(f"{what} names {names}; send one for each name")
+    return found
 
 
 def _rows(rows: list[Any], count: int, what: str) -> Array:

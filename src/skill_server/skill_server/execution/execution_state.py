@@ -38,6 +38,7 @@ class ExecutionState:
         hold_vec_weight: Weights of the pose components that plans must hold; None for none.
         keeps_hold: True while an object in ``Context.held`` must not leave the hand.
         gripper_m: Width that the gripper was last sent to [m]; None before the first command to it.
+        grip_n: Force of a finger that was sent with it, N; None where it is not known.
         is_touched: True once the hand has closed, or opened on what it held.
         world_version: Newest version of the world in which a finished motion was planned.
         begun: Commands that were begun, in order.
@@ -54,6 +55,7 @@ class ExecutionState:
     hold_vec_weight: tuple[float, ...] | None = None
     keeps_hold: bool = True
     gripper_m: float | None = None
+    grip_n: float | None = None
     is_touched: bool = False
     world_version: int = 0
     begun: list[Command] = field(default_factory=list)

@@ -58,7 +58,7 @@ def close_gripper(context: Context, state: ExecutionState, stage: str, force_n: 
 
     Args:
         context: Ports of the run.
-        state: Takes the width; a gripper that was closed already is not closed again.
+        state: Takes the width and the force; one that is closed is not closed again but with another force.
         stage: Stage of the command, for failures.
         force_n: Largest force of a finger, N; 0: the gripper's greatest.
 
@@ -118,8 +118,8 @@ def _gripper_of(context: Context) -> GripperSpec:
 
 
 def _send(width_m: float, context: Context, state: ExecutionState, stage: str, force_n: float = 0.0) -> bool:
-    """Send the gripper to a width; False when it was sent there already."""
-    if state.gripper_m == width_m:
+    """Send the gripper to a width; False when it was sent there already, with the force that the command asks for."""
+    if state.gripper_m == width_m and force_n in (0.0, state.grip_n):
         return False
     context.token.check()
     check_targets(context, state)
@@ -127,7 +127,7 @@ def _send(width_m: float, context: Context, state: ExecutionState, stage: str, f
     context.token.check()
     if not outcome.ok:
         raise StepFailed(replace(outcome, stage=stage))
-    state.gripper_m = width_m
+    state.gripper_m, state.grip_n = width_m, force_n
     state.is_touched |= bool(context.held) or width_m == _gripper_of(context).min_width_m
     return True
 

@@ -137,7 +137,8 @@ class MotionSender:
             raise moved(watch.fault, state)
         if outcome.code is Code.CANCELED:
             return False
-        if supervision.fault is not None and not outcome.ok:
+        # A force that ended the motion while it braked for another cause ended it: planned again, it would press on.
+        if supervision.fault is not None and not outcome.ok and outcome.code is not Code.CONTACT:
             raise MotionInterrupted(replace(outcome, stage=stage))
         if not outcome.ok:
             raise StepFailed(replace(outcome, stage=stage))

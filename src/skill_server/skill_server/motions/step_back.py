@@ -68,4 +68,6 @@ def _retreat(walked: Sequence[Command], function: Function, touching: frozenset[
     back = replace(
         moves[-1], stage="recover", function=function, world_T_ee=free[-1].world_T_ee, q=free[-1].q
     )
-    return (replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0, path=()),)
+    back = replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0, path=())
+    # The force of a contact falls on the way back, and would end it.
+    return (replace(back, stop_force_n=0.0, tool_speed=0.0),)

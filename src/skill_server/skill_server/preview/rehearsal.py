@@ -15,7 +15,6 @@ from handiwork_core.contracts.commands import (
     CommandFunction,
     DriveBase,
     DummyForward,
-    Function,
     OpenGripper,
 )
 from handiwork_core.contracts.composite import CompositeSkill
@@ -147,8 +146,8 @@ class Rehearsal(Skill[P]):
         if not self.at_rest.ok:
             raise StepFailed(self.at_rest)
         self._commands, self._motions = tuple(self._skill.commands(params, context)), {}
-        for command in self._commands:
-            if why := _unforeseen(command.function):
+        for i, command in enumerate(self._commands):
+            if why := _unforeseen(command, self._commands[i + 1 :]):
                 text = (
                     f"{self._skill.name} cannot be previewed: its stage {command.stage!r} {why}; execute it"
                 )
@@ -244,8 +243,12 @@ def _rehearsable(command: Command) -> Command:
     return replace(command, function=PassedOver()) if own else command
 
 
-def _unforeseen(function: Function) -> str:
-    """Return what makes all that comes behind a function unknown before it is done; empty for nothing."""
+def _unforeseen(command: Command, behind: Sequence[Command]) -> str:
+    """Return what makes all that comes behind a command unknown before it is done; empty for nothing."""
+    function = command.function
+    moves = (one.world_T_ee is not None or isinstance(one.function, DummyForward) for one in behind)
+    if command.stop_force_n > 0.0 and any(moves):
+        return "ends where something is touched, and the arm moves on from there"
     if isinstance(function, CommandFunction) and (function.acts or function.lets_go):
         effect = "changes the world" if function.acts else "may let go of what is held"
         return f"calls {type(function).__name__!r}, which {effect}"

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from control_msgs.msg import JointTolerance
+from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.testing.fakes import smooth
 from handiwork_ros.controllers.goal_messages import read_trajectory
 from handiwork_ros.ports.arm_and_gripper import trajectory_goal
@@ -24,3 +26,11 @@ def test_a_motion_without_a_bound_names_none() -> None:
     goal = trajectory_goal(WAY)
     assert not goal.path_tolerance
     assert read_trajectory(goal).stop_force is None
+
+
+@pytest.mark.parametrize("field", ["path_tolerance", "goal_tolerance"])
+def test_two_tolerances_of_one_name_are_refused_since_one_would_be_dropped(field: str) -> None:
+    goal = trajectory_goal(replace(WAY, stop_force=np.array((0.0, 0.0, 5.0))))
+    setattr(goal, field, [JointTolerance(name=FORCE_TOLERANCES[2], position=force) for force in (5.0, 50.0)])
+    with pytest.raises(ValueError, match=f"{field} names .*; send one for each name"):
+        read_trajectory(goal)

@@ -103,6 +103,14 @@ def test_a_gripper_that_holds_something_counts_as_closed() -> None:
     assert not state.is_touched
 
 
+def test_a_closed_gripper_is_sent_another_force_and_the_same_one_only_once() -> None:
+    f = made()
+    done(f, [at_cube(f), CloseGripper(), AttachObject("cube")])
+    before = len(f.gripper.forces)
+    done(f, [CloseGripper(12.0), CloseGripper(12.0), CloseGripper(), CloseGripper(20.0)])
+    assert f.gripper.forces[before:] == [12.0, 20.0]
+
+
 def test_a_held_object_is_no_target_any_more_and_must_stay_in_the_hand() -> None:
     f = made()
     state = done(f, [at_cube(f), CloseGripper(), AttachObject("cube")])

@@ -19,6 +19,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import preview_skill
 from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 
 
 @pytest.fixture
@@ -79,6 +80,36 @@ class Twice(Skill[SkillParams]):
 
     def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
         return OK
+
+
+class TouchAndLeave(Skill[SkillParams]):
+    """Goes until contact, and home from there."""
+
+    name = "touch_and_leave"
+
+    def is_feasible(self, params: SkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        return OK
+
+    def commands(self, params: SkillParams, context: Context) -> Sequence[Command]:
+        touch = MoveUntilContact().commands(MoveUntilContactParams(), context)
+        return (*touch, *Home().commands(HomeParams(), context))
+
+    def is_success(self, params: SkillParams, before: World, after: World, context: Context) -> Outcome:
+        return OK
+
+
+def test_what_comes_behind_a_contact_cannot_be_previewed(made: Fakes) -> None:
+    result = preview_skill(TouchAndLeave(), SkillParams(), made.context)
+    assert (result.outcome.code, result.outcome.stage) == (Code.UNSUPPORTED, "touch")
+    assert "its stage 'touch' ends where something is touched" in result.outcome.message
+
+
+def test_a_previewed_motion_until_contact_ends_by_contact_when_it_is_executed(made: Fakes) -> None:
+    plan = preview_skill(MoveUntilContact(), MoveUntilContactParams(), made.context).plan
+    assert plan is not None
+    made.arm.contact_s = 1.0
+    ended = execute_plan(plan, made.context)
+    assert ended.outcome.ok and ended.outcome.message.startswith("contact after "), ended.outcome
 
 
 @pytest.mark.parametrize("away_rad", [0.0, 0.1])

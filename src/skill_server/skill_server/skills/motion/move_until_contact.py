@@ -17,6 +17,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.contact.guarded_motion import fastest
+from skill_server.contact.pressed_begin import check_begin
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 from skill_server.stages.commands import stage_commands
@@ -24,7 +25,7 @@ from skill_server.state.frame_lookup import BASE, forget_frames, frame_used
 
 LONGEST_M = 0.5
 SLOWEST = 0.0005
-"""The least speed of the hand, m/s."""
+"""The least speed of the hand that a goal may ask for, m/s, unless its force allows only less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,9 @@ class MoveUntilContact(Skill[MoveUntilContactParams]):
         here = arm_motions.hand(context, world)
         axes = frame_used(params.frame, "frame", context, world).rotation.matrix()
         direction = np.array(params.direction) / np.linalg.norm(params.direction)
-        end = Pose.of(here.translation_m + params.distance * (axes @ direction), here.rotation)
+        way = axes @ direction
+        check_begin(way, params.force_n, context, world)
+        end = Pose.of(here.translation_m + params.distance * way, here.rotation)
         stage = SkillStage(
             "touch",
             end,
@@ -115,4 +118,5 @@ def _check_direction(params: MoveUntilContactParams) -> Outcome:
 def _check_speed(params: MoveUntilContactParams) -> Outcome:
     if params.speed == 0.0 or not LEAST_BOUND_N <= params.force_n <= GREATEST_BOUND_N:
         return OK
-    return checks.number("speed", params.speed, SLOWEST, fastest(params.force_n), "m/s")
+    most = fastest(params.force_n)
+    return checks.number("speed", params.speed, min(SLOWEST, most), most, "m/s")

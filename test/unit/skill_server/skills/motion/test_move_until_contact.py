@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.commands import Command, Motion, UpdateSpecific
+from handiwork_core.contracts.planning import Verdict
 from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Contact, Shape, ShapeKind, WorldObject
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_pose
 from skill_server.execution.run import run_skill
+from skill_server.motions.step_back import way_back_holding
 from skill_server.params import checks
 from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
 from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from support.paths import ROBOTS
 
 DOWN = MoveUntilContactParams(distance=0.04, force_n=8.0)
+WALL = WorldObject(
+    "wall", (Shape(ShapeKind.BOX, np.array((0.02, 0.4, 0.4)), Pose.identity()),), is_static=True
+)
 
 
 def run(f: Fakes, params: MoveUntilContactParams = DOWN) -> Outcome:
@@ -93,6 +103,59 @@ def test_a_bad_field_is_named_and_nothing_moves(params: MoveUntilContactParams, 
     assert f.arm.followed == 0
 
 
+def test_the_slowest_force_allows_its_speed() -> None:
+    found = run(fakes(Cell({}, {})), replace(DOWN, distance=0.003, force_n=1.0, speed=0.0003))
+    assert found.code is Code.NOT_REACHED, found
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        ({"stop_force_n": -5.0}, "stop_force_n is -5.0; give 0 or more"),
+        ({"stop_force_n": float("nan")}, "stop_force_n is nan; give 0 or more"),
+        ({"tool_speed": -0.01}, "tool_speed is -0.01; give 0 or more"),
+        ({"stop_force_n": 5.0, "motion": Motion.FREE}, "a force ends straight motions to a pose alone"),
+        ({"stop_force_n": 5.0, "world_T_ee": None}, "a force ends straight motions to a pose alone"),
+    ],
+)
+def test_a_command_whose_force_no_motion_would_keep_is_refused(fault: dict[str, Any], text: str) -> None:
+    good = Command(
+        "touch", UpdateSpecific(frozenset()), Pose.identity(), motion=Motion.STRAIGHT, stop_force_n=5.0
+    )
+    with pytest.raises(ValueError, match=text):
+        replace(good, **fault)
+
+
+def test_the_way_back_from_a_contact_is_ended_by_no_force() -> None:
+    free = Command("approach", UpdateSpecific(frozenset()), Pose.identity())
+    touch = replace(free, stage="touch", motion=Motion.STRAIGHT, stop_force_n=5.0, tool_speed=0.001)
+    (back,) = way_back_holding((free, touch), frozenset())
+    assert (back.stop_force_n, back.tool_speed) == (0.0, 0.0)
+
+
+def test_a_contact_while_the_arm_brakes_for_another_cause_ends_the_motion_too() -> None:
+    cell = Cell({"wall": WALL}, {"wall": Pose.of((5.0, 0.0, 0.2))})
+    f = fakes(cell)
+    f.planner.judge = lambda _rest: Verdict(Code.TRAJECTORY_REFUSED, "the hand goes into wall")
+    follow = f.arm.follow
+
+    def tick(t: float) -> None:
+        if t > 0.5:
+            cell.poses["wall"] = Pose.of((0.4, 0.0, 0.2))
+        for thread in threading.enumerate():
+            if thread.name == "path-check":
+                thread.join(20.0)
+
+    def touched(trajectory: Trajectory, **options: object) -> Outcome:
+        found = follow(trajectory, **options)  # type: ignore[arg-type]
+        return Outcome(Code.CONTACT, "touched in the brake") if found.code is Code.CANCELED else found
+
+    f.arm.on_tick, f.arm.follow = tick, touched  # type: ignore[method-assign, assignment]
+    found = run(f)
+    assert found.ok, found
+    assert f.arm.followed == 1, "the arm pressed on"
+
+
 def test_the_fingers_are_sent_the_force_of_the_goal() -> None:
     f = fakes(Cell({}, {}))
     assert run_skill(
@@ -124,3 +187,22 @@ def test_each_walk_of_the_commands_begins_without_a_contact() -> None:
     context: Context = f.context
     context.contact = Outcome(Code.CONTACT, "of before")
     assert run(f).code is Code.NOT_REACHED
+
+
+@pytest.mark.parametrize(
+    ("direction", "force_n", "is_refused"),
+    [((0.0, 0.0, 1.0), 8.0, True), ((0.0, 0.0, 1.0), 12.0, False), ((0.0, 0.0, -1.0), 8.0, False)],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_force_that_ends_as_the_hand_leaves_is_no_contact(
+    direction: tuple[float, float, float], force_n: float, is_refused: bool, order: int
+) -> None:
+    f = fakes(Cell({}, {}))
+    up, zero, snapshot = np.array((0.0, 0.0, 5.0)), np.zeros(3), f.context.world.snapshot
+    pressed = Contact(*("gantry/hand", "table")[::order], order * up, zero)
+    f.context.world.snapshot = lambda: replace(snapshot(), contacts=(pressed,))  # type: ignore[method-assign]
+    found = run(f, replace(DOWN, direction=direction, force_n=force_n))
+    assert (found.code is Code.CONTRADICTION) == is_refused, found
+    if is_refused:
+        assert "table presses the hand along the motion with 5.0 N" in found.message
+        assert (found.field_name, f.arm.followed) == ("force_n", 0)
