@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.cli import INTERRUPTED
+from support.stack.rig import wait_for
 from support.stack.started import descendants_of, is_running
 
 SKIPPED = 77
@@ -61,7 +62,7 @@ def test_an_interrupt_ends_the_stack_and_is_one_sentence(tmp_path: Path) -> None
         text = (tmp_path / "errors").read_text()
         assert "Traceback" not in text, text[-4000:]
         assert text.splitlines()[-1] == "handiwork chaos: interrupted"
-        assert not any(map(is_running, started))
+        wait_for("the end of all processes", lambda: not any(map(is_running, started)))
     finally:
         process.kill()
         process.wait(END_S)

@@ -20,8 +20,8 @@ MTU = 65536
 IPV4 = 4
 BATCH = 64
 """The most packets that are read from one side before the other has its turn."""
-STOP_S = 30.0
-"""The longest time that the command may take to end its stack after Ctrl-C, s."""
+STOP_S = 120.0
+"""The longest time that the command may take to end its stack after Ctrl-C, s; a busy machine needs half a minute."""
 
 
 def run_behind_relay(command: Sequence[str], seed: int) -> tuple[int, str]:
