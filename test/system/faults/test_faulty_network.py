@@ -39,6 +39,11 @@ def test_no_goal_is_given_up_or_ends_falsely_on_a_bad_network() -> None:
     assert "network_outage 1" in ended.stdout
 
 
+def _listen_to_interrupts() -> None:
+    """Undo what a shell does to a test run in the background: its processes would ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.usefixtures("nothing_left_over")
 def test_an_interrupt_ends_the_stack_and_is_one_sentence(tmp_path: Path) -> None:
     with (tmp_path / "errors").open("wb") as errors:
@@ -49,6 +54,7 @@ def test_an_interrupt_ends_the_stack_and_is_one_sentence(tmp_path: Path) -> None
             stderr=errors,
             text=True,
             start_new_session=True,
+            preexec_fn=_listen_to_interrupts,
         )
     try:
         assert process.stdout is not None
