@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-launch = pytest.importorskip("launch")
-if not hasattr(launch, "LaunchDescription"):
-    pytest.skip("ROS's launch is missing: run this in a sourced ROS 2 Jazzy", allow_module_level=True)
+MISSING = "ROS's launch is missing: run this in a sourced ROS 2 Jazzy"
+launch = pytest.importorskip("launch", reason=MISSING)
+if not hasattr(launch, "LaunchDescription"):  # the folder of launch files is found where ROS's package is not
+    pytest.skip(MISSING, allow_module_level=True)
 
 from launch.actions import (  # noqa: E402 - after the skips
     EmitEvent,

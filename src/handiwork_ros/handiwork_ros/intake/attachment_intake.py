@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from handiwork_msgs.msg import PlanningScene
 from rclpy.serialization import deserialize_message
@@ -11,10 +10,10 @@ from rclpy.serialization import deserialize_message
 from handiwork_core.model.geometry import Pose
 from handiwork_ros.conversions import scene_from_msg
 
-from .topic_intake import Complain, TopicIntake
+from .topic_intake import Complain, LatchedIntake
 
 
-class AttachmentIntake(TopicIntake[dict[str, tuple[str, Pose]]]):
+class AttachmentIntake(LatchedIntake[dict[str, tuple[str, Pose]]]):
     """Serialized PlanningScene messages of a latched topic: link and link_T_object of each attached object, by name.
 
     Args:
@@ -25,18 +24,6 @@ class AttachmentIntake(TopicIntake[dict[str, tuple[str, Pose]]]):
 
     def __init__(self, topic: str, lock: threading.Lock, complain: Complain) -> None:
         super().__init__(topic, _attached_of, {}, lock, complain, PlanningScene)
-
-    def take(self, message: bytes, info: dict[str, Any]) -> None:
-        """Check and keep a scene; one that is repeated for late subscribers keeps its value.
-
-        Args:
-            message: The serialized message.
-            info: Message information of rclpy.
-        """
-        if message == self.message:
-            self.repeat(info)
-        else:
-            super().take(message, info)
 
 
 def _attached_of(data: bytes) -> dict[str, tuple[str, Pose]]:

@@ -140,7 +140,23 @@ class TopicIntake(Generic[V]):
             self._complain(text)
 
 
-class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
+class LatchedIntake(TopicIntake[V]):
+    """Serialized messages of a latched topic, each repeated for late subscribers."""
+
+    def take(self, message: bytes, info: dict[str, Any]) -> None:
+        """Check and keep a message; one that is repeated is not decoded again.
+
+        Args:
+            message: The serialized message.
+            info: Message information of rclpy.
+        """
+        if message == self.message:
+            self.repeat(info)
+        else:
+            super().take(message, info)
+
+
+class GeometryIntake(LatchedIntake[tuple[int, dict[str, WorldObject]]]):
     """Serialized WorldObjects messages of a latched topic: version and objects.
 
     Args:
@@ -151,18 +167,6 @@ class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
 
     def __init__(self, topic: str, lock: threading.Lock, complain: Complain) -> None:
         super().__init__(topic, _geometry_of, (0, {}), lock, complain, WorldObjects)
-
-    def take(self, message: bytes, info: dict[str, Any]) -> None:
-        """Check and keep a version; one that is repeated for late subscribers is not decoded again.
-
-        Args:
-            message: The serialized message.
-            info: Message information of rclpy.
-        """
-        if message == self.message:
-            self.repeat(info)
-        else:
-            super().take(message, info)
 
 
 def _geometry_of(data: bytes) -> tuple[int, dict[str, WorldObject]]:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from conditionals_node.batch import BatchJudge, Worlds
-from conditionals_node.expressions.build import Builder
+from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.monitoring.monitor import ConditionMonitor
 from support.records.histories import EXPRESSIONS, STEPS, history
 from support.records.tabletop import ROBOT, Shown, task_of
 
 TASK = "{name: t, subtasks: [{name: put, pick_and_place: {object: [cube], container: bin}}]}"
+
+
+def watching(conditions: Sequence[Condition], count: int) -> list[ConditionMonitor]:
+    monitors = [ConditionMonitor(max_age_s=1.0) for _ in range(count)]
+    for monitor in monitors:
+        for condition in conditions:
+            monitor.watch(condition, 0.0)
+    return monitors
 
 
 def test_the_lives_of_conditions_are_those_of_the_monitor() -> None:
@@ -22,10 +32,7 @@ def test_the_lives_of_conditions_are_those_of_the_monitor() -> None:
         for text in (*EXPRESSIONS, "object_on_top(object=cube, reference_object=bin)")
     ]
     batch = BatchJudge(task_of(TASK), ROBOT, n, conditions)
-    monitors = [ConditionMonitor(max_age_s=1.0) for _ in range(n)]
-    for monitor in monitors:
-        for condition in conditions:
-            monitor.watch(condition, 0.0)
+    monitors = watching(conditions, n)
     histories, confirmed = [history(rng, i) for i in range(n)], 0
     for step in range(STEPS):
         worlds = [snapshots[step] for snapshots in histories]
@@ -48,10 +55,7 @@ def test_hold_times_are_those_of_the_monitor() -> None:
         for text, hold_s in zip(EXPRESSIONS, (0.1, 0.25, 0.4, 0.6, 1.0) * len(EXPRESSIONS), strict=False)
     ]
     batch = BatchJudge(task_of(TASK), ROBOT, n, conditions)
-    monitors = [ConditionMonitor(max_age_s=1.0) for _ in range(n)]
-    for monitor in monitors:
-        for condition in conditions:
-            monitor.watch(condition, 0.0)
+    monitors = watching(conditions, n)
     histories, delayed = [history(rng, i) for i in range(n)], 0
     for step in range(STEPS):
         worlds = [snapshots[step] for snapshots in histories]
