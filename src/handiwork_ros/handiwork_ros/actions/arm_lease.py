@@ -367,10 +367,8 @@ class ArmLease:
             job: The job.
             end: The end of the body.
         """
-        first = job.parts[0]
-        if not (
-            end if isinstance(end, Outcome) else end.outcome
-        ).ok:  # an OK would rest on an arm that was stopped
+        first, outcome = job.parts[0], end if isinstance(end, Outcome) else end.outcome
+        if not outcome.ok:  # an OK would rest on an arm that was stopped
             first.returned = end
         if first.rest_since is not None:
             self._end_stopped(job, "the arm was stopped")

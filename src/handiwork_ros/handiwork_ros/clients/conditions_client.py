@@ -16,6 +16,13 @@ from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
 ANSWER_S = 10.0
 """The longest wait for an answer, s."""
+SERVICES = {
+    EvaluateCondition: "evaluate",
+    WatchCondition: "watch",
+    UnwatchCondition: "unwatch",
+    WatchTask: "watch_task",
+}
+"""The names of the services below ``conditions/``, by type."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +65,11 @@ class ConditionsClient:
     ) -> None:
         self._timeout_s = timeout_s
         self._background = BackgroundNode(node_name, domain_id=domain_id)
+        node = self._background.node
+        self._clients = {
+            kind: node.create_client(kind, f"conditions/{name}") for kind, name in SERVICES.items()
+        }
+        self._asked = set[Any]()
         self._background.start()
 
     def close(self) -> None:
@@ -81,7 +93,7 @@ class ConditionsClient:
             max_flip: Largest probability of a turn by noise with which it is TRUE or FALSE; 0: that of the node.
         """
         request = EvaluateCondition.Request(expression=expression, max_flip=max_flip)
-        outcome, answer = self._ask(EvaluateCondition, "evaluate", request)
+        outcome, answer = self._ask(EvaluateCondition, request)
         return ConditionAnswer(outcome, answer.condition if outcome.ok else None)
 
     def watch(
@@ -96,7 +108,7 @@ class ConditionsClient:
             max_flip: See ``evaluate``.
         """
         request = WatchCondition.Request(expression=expression, name=name, hold=hold_s, max_flip=max_flip)
-        outcome, answer = self._ask(WatchCondition, "watch", request)
+        outcome, answer = self._ask(WatchCondition, request)
         return ConditionAnswer(outcome, key=answer.key if outcome.ok else "")
 
     def unwatch(self, key: str) -> ConditionAnswer:
@@ -105,7 +117,7 @@ class ConditionsClient:
         Args:
             key: Its key.
         """
-        return ConditionAnswer(self._ask(UnwatchCondition, "unwatch", UnwatchCondition.Request(key=key))[0])
+        return ConditionAnswer(self._ask(UnwatchCondition, UnwatchCondition.Request(key=key))[0])
 
     def watch_task(self, task: str = "", *, restart: bool = False) -> ConditionAnswer:
         """Follow a task from its start, begin the present one again, or only return its progress.
@@ -114,15 +126,15 @@ class ConditionsClient:
             task: YAML like the section ``task`` of a conditions file; empty: the present task stays.
             restart: True to begin the present task again.
         """
-        outcome, answer = self._ask(WatchTask, "watch_task", WatchTask.Request(task=task, restart=restart))
+        outcome, answer = self._ask(WatchTask, WatchTask.Request(task=task, restart=restart))
         return ConditionAnswer(outcome, progress=answer.progress if outcome.ok else None)
 
-    def _ask(self, kind: Any, service: str, request: Any) -> tuple[Outcome, Any]:
-        name, node = f"conditions/{service}", self._background.node
-        answer = call(node, node.create_client(kind, name), request, timeout_s=self._timeout_s, is_new=True)
+    def _ask(self, kind: Any, request: Any) -> tuple[Outcome, Any]:
+        client, is_new = self._clients[kind], kind not in self._asked
+        self._asked.add(kind)
+        answer = call(self._background.node, client, request, timeout_s=self._timeout_s, is_new=is_new)
         if isinstance(answer, NoAnswer):
-            text = (
-                f"{name} does not answer in {self._timeout_s:g} s; start the stack, or set its ROS_DOMAIN_ID"
-            )
+            text = f"{client.srv_name} does not answer in {self._timeout_s:g} s"
+            text = f"{text}; start the stack, or set its ROS_DOMAIN_ID"
             return Outcome(Code.UNRESPONSIVE, text), None
         return outcome_from_msg(answer.outcome), answer

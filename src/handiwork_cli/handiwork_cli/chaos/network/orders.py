@@ -8,9 +8,12 @@ import json
 import os
 import signal
 import socket
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .namespaces import enter
+
+if TYPE_CHECKING:
+    from .link import LinkCondition  # numpy starts threads, and ``join`` must come before them
 
 RELAY_FD = "HANDIWORK_CHAOS_RELAY"
 """The environment variable with the number of the inherited socket."""
@@ -40,12 +43,17 @@ def join(side: int) -> socket.socket:
     return relay
 
 
-def order(relay: socket.socket, **values: Any) -> None:
-    """Send an order: ``condition``, a LinkCondition, or ``cut_s``, the duration of an outage [s].
+def order(
+    relay: socket.socket, *, condition: LinkCondition | None = None, cut_s: float | None = None
+) -> None:
+    """Send an order.
 
     Args:
         relay: The socket of ``join``.
-        values: The order.
+        condition: The faults of the link from now on; None: they stay.
+        cut_s: Duration of an outage that begins now, s; None: none begins.
     """
-    plain = {k: dataclasses.asdict(v) if dataclasses.is_dataclass(v) else v for k, v in values.items()}  # type: ignore[arg-type]
-    relay.send(json.dumps(plain).encode())
+    words: dict[str, object] = {} if condition is None else {"condition": dataclasses.asdict(condition)}
+    if cut_s is not None:
+        words["cut_s"] = cut_s
+    relay.send(json.dumps(words).encode())
