@@ -116,9 +116,10 @@ def form_of(skill: Skill[Any], robot: Robot, arm: ArmSpec, world: World) -> Form
         choices = (
             _choices(field.name, objects, names, robot, world) or bounds.get(field.name, Bounds()).choices
         )
-        made.append(
-            _field(field, hints[field.name], bounds.get(field.name), choices, about.get(field.name, ""))
-        )
+        one = _field(field, hints[field.name], bounds.get(field.name), choices, about.get(field.name, ""))
+        if one.name == "object" and one.is_required:
+            one = dataclasses.replace(one, default=_first_movable(world))
+        made.append(one)
     made.sort(key=lambda field: (not field.is_required, field.name in COMMON))
     given = {field.name: field.kind for field in made}
     poses = tuple(name for name, one in given.items() if one is FieldKind.POSES)
@@ -283,6 +284,10 @@ def _placeholder(hint: Any, name: str) -> Any:
     return () if not inner or inner[-1] is Ellipsis else tuple(_placeholder(one, name) for one in inner)
 
 
+def _first_movable(world: World) -> str:
+    return next((name for name, item in world.objects.items() if not item.is_static), UNSET)
+
+
 def _range_text(bounds: Bounds | None) -> str:
     return f"{bounds.low:g} to {bounds.high:g} {bounds.unit}".strip() if bounds else ""
 
@@ -303,7 +308,7 @@ def text_of(value: Any) -> str:
     Returns:
         YAML in one line; empty for None.
     """
-    return "" if value is None else _flow(_plain(value))
+    return "" if value is None or value == [] else _flow(_plain(value))
 
 
 def _flow(value: Any) -> str:

@@ -43,7 +43,7 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class GoalEnd:
-    """The end of a goal: code of the outcome, its sentence, the bodies that touched, and the stages with their times."""
+    """The end of a goal: the outcome's code and sentence, the bodies that touched, and the stages with their times."""
 
     code: str
     message: str = ""

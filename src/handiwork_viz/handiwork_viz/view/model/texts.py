@@ -32,9 +32,8 @@ def conditions_html(conditions: Sequence[Any], now_s: float) -> str:
         age_s = max(0.0, now_s - seconds(item.since))
         head = f"{_chip(WORDS[item.value], VALUE_COLOURS[item.value])} <b>{escape(item.key)}</b>"
         numbers = f"margin {escape(margin_text(item, 4))} · for {_whole(age_s)} s"
-        rows.append(
-            f'<div style="margin:6px 0">{head}<br><span style="color:{GREY}">{numbers}</span><br>{escape(item.reason)}</div>'
-        )
+        small = f'<span style="color:{GREY}">{numbers}</span>'
+        rows.append(f'<div style="margin:6px 0">{head}<br>{small}<br>{escape(item.reason)}</div>')
     return FRAME.format("".join(rows))
 
 
@@ -81,7 +80,7 @@ def goals_html(goals: Sequence[GoalView], now_s: float) -> str:
     return "".join(texts)
 
 
-def progress_html(progress: Any) -> str:  # noqa: ANN401 - a message
+def progress_html(progress: Any) -> str:
     """Return the progress of the watched task.
 
     Args:

@@ -132,6 +132,8 @@ class RunPanel:
             visible=not is_list,
         )
         self._gizmo.on_update(lambda _event: self._take_gizmo())
+        if not is_list:  # the goal begins where the hand is
+            self._take_gizmo()
         if is_list and self._form is not None:
             with self._place:
                 box = self._server.gui.add_checkbox("drag a pose in the scene", False)

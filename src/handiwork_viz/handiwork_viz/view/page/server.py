@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from handiwork_viz.show.page_guard import PageNotGuarded, guarded_serving, is_loopback
@@ -11,6 +13,10 @@ if TYPE_CHECKING:
     import viser
 
 PANEL_PX = 340
+CAMERA = ((1.55, -1.2, 1.1), (0.35, 0.0, 0.2))
+"""Place of the first camera, and the point that it looks at, in ``world`` [m]."""
+FIELD_OF_VIEW = 0.75
+"""Vertical field of view of the first camera, rad."""
 
 
 def token_for(host: str) -> str:
@@ -40,7 +46,8 @@ def serve(host: str, port: int, token: str) -> viser.ViserServer:
 
     server = None
     try:
-        with guarded_serving(host, token):
+        # viser prints an address of its own, without the token.
+        with guarded_serving(host, token), redirect_stdout(StringIO()):
             server = viser.ViserServer(host=host, port=port, label="Handiwork", verbose=False)
     except PageNotGuarded:
         if server is not None:
@@ -49,8 +56,10 @@ def serve(host: str, port: int, token: str) -> viser.ViserServer:
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(25, 113, 194))
     server.scene.set_up_direction("+z")
     server.scene.add_grid("/ground", cell_size=0.1, section_size=0.5, width=6.0, height=6.0)
-    server.initial_camera.position = (1.75, -1.35, 1.15)
-    server.initial_camera.look_at = (0.35, 0.0, 0.25)
+    server.initial_camera.position, server.initial_camera.look_at = CAMERA
+    server.initial_camera.fov = FIELD_OF_VIEW
+    server.gui.main_panel.dock_right()
+    server.gui.main_panel.set_width(PANEL_PX)
     return server
 
 
