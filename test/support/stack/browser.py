@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,10 @@ FLAGS = (
     "--no-first-run",
 )
 SIZE = {"width": 1100, "height": 700}
+PIXELS = 0.3
+"""Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
+RARELY = "const draw = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => draw(f), 500);"
+"""A script that lets the browser draw twice a second: drawing by software would leave no time for anything else."""
 WAIT_MS = 120_000
 """Drawing by software on a busy machine takes seconds."""
 
@@ -48,7 +53,7 @@ def chromium() -> str:
 
 @contextmanager
 def page_process(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run ``handiwork view`` in the test's DDS domain; yields its address and its process, which ends with the block."""
+    """Run ``handiwork view`` in the DDS domain of the test; yields its address and its process."""
     command = [str(Path(sys.executable).with_name("handiwork")), "view", "--port", "0", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     timer = threading.Timer(WAIT_MS / 1e3, process.kill)
@@ -67,6 +72,15 @@ def page_process(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
             process.stdout.close()
 
 
+def nodes_in(frame: bytes) -> set[str]:
+    """Return the nodes of the scene that a frame to the browser names: two lengths, then compressed msgpack."""
+    import zstandard
+
+    size, packed = (int.from_bytes(frame[i : i + 8], "little") for i in (0, 8))
+    text = zstandard.ZstdDecompressor().decompress(frame[16 : 16 + packed], max_output_size=size)
+    return {found.decode() for found in re.findall(rb"/(?:world|robot)/\w+", text)}
+
+
 class Tab:
     """One tab of the browser with the page.
 
@@ -76,11 +90,12 @@ class Tab:
     """
 
     def __init__(self, page: Any, address: str) -> None:
-        self.page, self._seen = page, set[str]()
+        self.page, self._seen = page, Counter[str]()
         self.foreign: list[str] = []
         page.set_default_timeout(WAIT_MS)
         page.on("request", lambda request: self._note(request.url, address))
         page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
+        page.add_init_script(RARELY)
         page.goto(address)
         self.button("Run").wait_for()
 
@@ -89,13 +104,19 @@ class Tab:
             self.foreign.append(url)
 
     def _frame(self, payload: Any) -> None:
-        text = payload if isinstance(payload, bytes) else payload.encode()
-        self._seen.update(found.decode() for found in re.findall(rb"/(?:world|robot)/\w+", text))
+        if isinstance(payload, bytes):
+            self._seen.update(nodes_in(payload))
 
     def moved(self) -> set[str]:
         """Return the nodes of the scene of which the browser has received something since the last call."""
-        seen, self._seen = self._seen, set()
-        return seen
+        seen, self._seen = self._seen, Counter()
+        return set(seen)
+
+    def count_updates(self, node: str) -> int:
+        """Return how often the browser has received something of a node since the last call."""
+        count = self._seen[node]
+        self._seen = Counter()
+        return count
 
     def button(self, name: str) -> Any:
         """Return a button."""
@@ -103,7 +124,7 @@ class Tab:
 
     def press(self, name: str) -> None:
         """Press a button."""
-        self.button(name).click()
+        self.button(name).click(force=True)
 
     def open(self, tab: str) -> None:
         """Open a tab of a panel."""
@@ -111,7 +132,7 @@ class Tab:
 
     def choose(self, label: str, value: str) -> None:
         """Choose a value of a list."""
-        self.page.get_by_label(label, exact=True).first.click()
+        self.page.get_by_label(label, exact=True).first.click(force=True)
         self.page.get_by_role("option", name=value, exact=True).first.click()
 
     def wait_text(self, pattern: str) -> None:
@@ -154,6 +175,6 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
         try:
-            yield lambda address: Tab(started.new_page(viewport=SIZE), address)
+            yield lambda address: Tab(started.new_page(viewport=SIZE, device_scale_factor=PIXELS), address)
         finally:
             started.close()

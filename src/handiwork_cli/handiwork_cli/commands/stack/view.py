@@ -57,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
         from handiwork_viz.view.page.server import address_of, token_for
 
         token = token_for(options.host)
-        page = ViewPage(options.host, options.port, token, share_of("handiwork_bringup") / "config/tasks")
+        tasks = share_of("handiwork_bringup") / "config/tasks"
+        page = ViewPage(options.host, options.port, token, tasks, _tell_ready)
     except ModuleNotFoundError as error:
         if error.name != "viser":
             raise
@@ -73,3 +74,7 @@ def run(options: argparse.Namespace) -> int:
     ended.wait()
     page.close()
     return 0
+
+
+def _tell_ready(robot: str) -> None:
+    print(f"the page shows {robot}", flush=True)

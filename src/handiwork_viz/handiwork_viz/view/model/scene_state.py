@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,3 +164,24 @@ def motion_positions(motion: Trajectory, share: float) -> dict[str, float]:
     """
     q, _ = motion.sample(share * motion.duration_s)
     return dict(zip(motion.joint_names, q.tolist(), strict=True))
+
+
+def positions_along(motions: Sequence[Trajectory], share: float) -> dict[str, float]:
+    """Return the joint positions at a share of the time of several motions, one after the other.
+
+    Args:
+        motions: The motions.
+        share: 0 at the begin of the first, 1 at the end of the last.
+
+    Returns:
+        Positions by joint, rad or m; none without a motion.
+    """
+    lasting = [one for one in motions if len(one.t_s) > 1]
+    at_s = share * sum(one.duration_s for one in lasting)
+    found: dict[str, float] = {}
+    for motion in lasting:
+        found |= motion_positions(motion, min(1.0, at_s / motion.duration_s))
+        at_s -= motion.duration_s
+        if at_s <= 0.0:
+            break
+    return found

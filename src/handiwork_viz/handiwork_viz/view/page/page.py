@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,14 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.skill_report import SkillPreview
-from handiwork_viz.view.model.scene_state import Pace, bodies_of, link_places, motion_positions
-from handiwork_viz.view.ros.condition_drawings import drawings
+from handiwork_viz.view.model.scene_state import (
+    Pace,
+    bodies_of,
+    link_places,
+    motion_positions,
+    positions_along,
+)
+from handiwork_viz.view.ros.condition_drawings import candidates, drawings
 from handiwork_viz.view.ros.stack_link import StackLink, now_s
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
@@ -32,6 +39,8 @@ if TYPE_CHECKING:
 SCENE_PERIOD_S = 1.0 / 30.0
 TEXT_EVERY = 6
 """Texts are looked at with every sixth picture of the scene."""
+SAME_M, SAME_RAD = 1e-3, 1e-2
+"""A link whose ghost is as near as this is not drawn twice."""
 GHOST_S = 3.0
 """Time in which the ghost of a preview goes through the whole plan, s."""
 
@@ -47,14 +56,18 @@ class ViewPage:
         port: Port to serve at; the next free one where it is taken.
         token: Token that a browser must have; empty: none.
         tasks: Folder of task files that are offered.
+        on_ready: Called with the robot's name once it is shown and goals can be sent.
 
     Raises:
         PageNotGuarded: The installed viser cannot be guarded.
         ImportError: viser is not installed.
     """
 
-    def __init__(self, host: str, port: int, token: str, tasks: Path) -> None:
+    def __init__(
+        self, host: str, port: int, token: str, tasks: Path, on_ready: Callable[[str], None]
+    ) -> None:
         self.server: viser.ViserServer = serve(host, port, token)
+        self._on_ready = on_ready
         self._tasks, self._closing = tasks, threading.Event()
         self._looked_at = threading.Event()
         self._pace, self._link = Pace(), StackLink()
@@ -62,6 +75,7 @@ class ViewPage:
         self._drag = ObjectDrag(self._link, self._commands)
         self._preview: tuple[SkillPreview, float] | None = None
         self._drawn: Any = None
+        self._rejected: Any = None
         self._scene: SceneView | None = None
         self._run: RunPanel | None = None
         self._simulation: SimulationPanel | None = None
@@ -96,6 +110,7 @@ class ViewPage:
         skills = dict(load_catalog(BUILTIN).skills)
         self._link.watch(robot)
         self._add_parts(robot, folder, skills)
+        self._on_ready(robot.name)
         turn = 0
         while not self._closing.wait(SCENE_PERIOD_S):
             if not self.server.get_clients():
@@ -110,7 +125,7 @@ class ViewPage:
 
     def _rest(self) -> None:
         """Do nothing while nobody looks."""
-        self._link.draw_conditions(False)
+        self._link.draw(False)
         self._looked_at.clear()
         if not self.server.get_clients() and not self._closing.is_set():
             self._looked_at.wait()
@@ -137,13 +152,13 @@ class ViewPage:
             return
         self._pace.see(world.joints.stamp_s, now_s())
         self._scene.update(world, dragged=self._drag.name)
-        self._draw_preview(world)
+        self._draw_ghost(world)
         if turn % TEXT_EVERY == 0:
             self._run.update(world)
             self._state.update(world, self._pace)
             self._simulation.update(self._pace, has_simulation=self._link.has_simulation())
             self._mark_failure()
-            self._draw_conditions()
+            self._draw_markers()
 
     def _mark_failure(self) -> None:
         """Draw the pair that touched in red until the next goal begins."""
@@ -153,40 +168,44 @@ class ViewPage:
         end = newest.end if newest is not None and not newest.state.is_running else None
         self._scene.mark(bodies_of(end.blocking if end is not None else None))
 
-    def _draw_conditions(self) -> None:
-        assert self._scene is not None
-        self._link.draw_conditions(self._scene.is_on("conditions"))
-        message = self._link.markers
-        if message is not None and message is not self._drawn:
+    def _draw_markers(self) -> None:
+        scene, link = self._scene, self._link
+        assert scene is not None
+        link.draw(any(scene.is_on(layer) for layer in ("conditions", "candidates", "ghost")))
+        message = link.markers
+        if message is not None and message is not self._drawn and scene.is_on("conditions"):
             self._drawn = message
-            self._scene.draw_conditions(*drawings(message))
+            scene.draw_conditions(*drawings(message))
+        rejected = link.candidates if link.board.running() else None
+        if rejected is not self._rejected:
+            self._rejected = rejected
+            scene.draw_candidates([] if rejected is None else candidates(rejected))
 
     def _take_preview(self, plan: SkillPreview | None) -> None:
         self._preview = None if plan is None or not plan.motions else (plan, now_s())
         if self._preview is None and self._scene is not None:
             self._scene.draw_ghost(None)
 
-    def _draw_preview(self, world: World) -> None:
-        """Let the ghost go through the motions of the newest preview, again and again."""
-        preview, scene = self._preview, self._scene
-        if preview is None or scene is None:
+    def _draw_ghost(self, world: World) -> None:
+        """Draw the end of the motion that runs, or let the ghost go through the newest preview, again and again."""
+        scene, motion = self._scene, self._link.motion
+        if scene is None:
             return
-        plan, begun_s = preview
-        share = ((now_s() - begun_s) % (1.5 * GHOST_S)) / GHOST_S
-        at_s, motions = min(share, 1.0) * plan.motion_time_s, [one.trajectory for one in plan.motions]
-        motions = [one for one in motions if len(one.t_s) > 1]
-        if not motions:
+        if self._preview is not None:
+            plan, begun_s = self._preview
+            share = ((now_s() - begun_s) % (1.5 * GHOST_S)) / GHOST_S
+            positions = positions_along([one.trajectory for one in plan.motions], min(share, 1.0))
+        elif motion is not None and self._link.board.running():
+            positions = motion_positions(motion, 1.0)
+        else:
+            positions = {}
+        if not positions:
+            scene.draw_ghost(None)
             return
-        while len(motions) > 1 and at_s > motions[0].duration_s:
-            at_s -= motions.pop(0).duration_s
-        positions = motion_positions(motions[0], min(1.0, at_s / max(1e-9, motions[0].duration_s)))
         real, ghost = link_places(self._robot, world), link_places(self._robot, world, positions)
+        near = {"within_m": SAME_M, "within_rad": SAME_RAD}
         scene.draw_ghost(
-            {
-                link: pose
-                for link, pose in ghost.items()
-                if not pose.almost_equal(real[link], within_m=1e-3, within_rad=1e-2)
-            }
+            {link: pose for link, pose in ghost.items() if not pose.almost_equal(real[link], **near)}
         )
 
 

@@ -53,6 +53,7 @@ class SceneView:
         self._is_on = {name: name not in HIDDEN for name in LAYERS}
         self._ghosts: dict[str, Any] = {}
         self._marked: tuple[str, ...] = ()
+        self._is_ghost_shown = False
         self._geometry = 0
         self._contacts: Any = None
         self._add_robot()
@@ -245,14 +246,19 @@ class SceneView:
         """
         with self._server.atomic():
             if places is None:
-                for node in self._ghosts.values():
-                    node.visible = False
+                if self._is_ghost_shown:
+                    for node in self._ghosts.values():
+                        node.visible = False
+                self._is_ghost_shown = False
                 return
+            self._is_ghost_shown = True
             for link, pose in self._ghost_moved.changes(places):
                 if (node := self._ghost(link)) is not None:
                     put(node, pose)
             for link, node in self._ghosts.items():
-                node.visible = self._is_on["ghost"] and link in places
+                is_shown = self._is_on["ghost"] and link in places
+                if node.visible != is_shown:
+                    node.visible = is_shown
 
     def _ghost(self, link: str) -> Any:
         solid = self._solids[link]

@@ -1,4 +1,4 @@
-"""The drawings of conditions, read from their markers."""
+"""The drawings of conditions and of rejected candidates, read from their markers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from visualization_msgs.msg import Marker
 
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_ros.conversions import pose_from_msg
 
 
@@ -38,6 +38,19 @@ def drawings(message: Any) -> tuple[Array, Array, Array, Array]:
         _joined(lines, (0, 2, 3)).astype(np.float64),
         _joined(line_rgb, (0, 2, 3)).astype(np.uint8),
     )
+
+
+def candidates(message: Any) -> list[tuple[str, Pose]]:
+    """Return rejected candidates with their causes.
+
+    Args:
+        message: A MarkerArray of arrows in ``world``, whose namespaces are the causes.
+
+    Returns:
+        Cause and pose of each.
+    """
+    arrows = (marker for marker in message.markers if marker.action == Marker.ADD)
+    return [(marker.ns, pose_from_msg(marker.pose, "marker")) for marker in arrows]
 
 
 def _joined(parts: list[Array], empty: tuple[int, ...]) -> Array:

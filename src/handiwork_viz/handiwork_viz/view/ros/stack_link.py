@@ -18,9 +18,11 @@ from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from handiwork_core.model.geometry import Pose
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
@@ -28,7 +30,7 @@ from handiwork_ros.actions.skill_report import SkillReport
 from handiwork_ros.actions.task_report import TaskReport
 from handiwork_ros.clients.skill_client import SERVER, SkillClient
 from handiwork_ros.clients.skill_goals import plan_goal, skill_goal
-from handiwork_ros.conversions import pose_to_msg
+from handiwork_ros.conversions import pose_to_msg, trajectory_from_msg
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
@@ -55,6 +57,8 @@ class StackLink:
         safety: The newest state of the safety layer; None where there is none.
         nodes: State and text of each node.
         markers: The newest drawings of conditions, while they are asked for.
+        motion: The motion that began last, while drawings are asked for; None before the first.
+        candidates: The newest drawings of rejected candidates, while they are asked for.
     """
 
     def __init__(self) -> None:
@@ -65,7 +69,10 @@ class StackLink:
         self.safety: Any = None
         self.nodes: dict[str, tuple[int, str]] = {}
         self.markers: Any = None
-        self._markers_sub: Any = None
+        self.motion: Trajectory | None = None
+        self.candidates: Any = None
+        self._is_drawing = False
+        self._drawing_subs: list[Any] = []
         self._source: RosWorldSource | None = None
         self._services: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -124,22 +131,29 @@ class StackLink:
         """Return the newest snapshot; None before the robot is known."""
         return None if self._source is None else self._source.snapshot()
 
-    def draw_conditions(self, is_wanted: bool) -> None:
-        """Ask for the drawings of conditions, which the monitor computes only while they are asked for.
+    def draw(self, is_wanted: bool) -> None:
+        """Ask for drawings of conditions, candidates and motions, which others make only while they are asked for.
 
         Args:
             is_wanted: True while somebody looks at them.
         """
+        if is_wanted == self._is_drawing:
+            return
+        self._is_drawing = is_wanted
 
         def change() -> None:
-            if is_wanted and self._markers_sub is None:
-                take = guard(self.node, self._take("markers"))
-                self._markers_sub = self.node.create_subscription(
-                    MarkerArray, "conditions/markers", take, LATEST
+            for sub in self._drawing_subs:
+                self.node.destroy_subscription(sub)
+            self._drawing_subs = [
+                self.node.create_subscription(kind, topic, guard(self.node, take), LATEST)
+                for kind, topic, take in (
+                    (MarkerArray, "conditions/markers", self._take("markers")),
+                    (MarkerArray, "candidates/markers", self._take("candidates")),
+                    (JointTrajectory, "motion/planned", self._on_motion),
                 )
-            elif not is_wanted and self._markers_sub is not None:
-                self.node.destroy_subscription(self._markers_sub)
-                self._markers_sub = self.markers = None
+                if is_wanted
+            ]
+            self.markers = None
 
         on_executor(self.node, change)
 
@@ -318,6 +332,9 @@ class StackLink:
 
     def _take(self, attribute: str) -> Callable[[Any], None]:
         return lambda message: setattr(self, attribute, message)
+
+    def _on_motion(self, message: JointTrajectory) -> None:
+        self.motion = trajectory_from_msg(message, "motion/planned")
 
     def _on_network(self, message: String) -> None:
         self.network = message.data
