@@ -33,7 +33,7 @@ FLAGS = (
 SIZE = {"width": 1100, "height": 700}
 PIXELS = 0.3
 """Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
-RARELY = "const draw = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => draw(f), 500);"
+RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 500);"
 """A script that lets the browser draw twice a second: drawing by software would leave no time for anything else."""
 WAIT_MS = 120_000
 """Drawing by software on a busy machine takes seconds."""
