@@ -28,6 +28,7 @@ from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import ObjectState, Shape, ShapeKind, WorldObject
 from handiwork_core.process.domain import DOMAIN, lease_domain
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.conversions import object_states_to_msg, time_to_msg, world_objects_to_msg
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
@@ -172,6 +173,30 @@ def measure_cost(count: int, seconds: float) -> None:
         lease.close()
 
 
+def take_picture(path: Path) -> None:
+    """Take the picture of the documentation: the page while an FR3 picks the cube.
+
+    Args:
+        path: The file.
+    """
+    sys.path.insert(0, str(ROOT / "test"))
+    from support.stack.browser import browser
+
+    # Slowly, as a browser without a graphics card draws a picture in seconds.
+    arguments = {"engine": "cpu", "real_time_factor": "0.15"}
+    with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
+        stack.wait_active()
+        with page() as (address, _pid), browser(is_sharp=True) as open_tab:
+            tab = open_tab(address)
+            tab.wait_text("FALSE object_grabbed")
+            stack.client.send(skill_goal("pick", {"object": "cube"}))
+            tab.wait_text("EXECUTING")
+            tab.page.evaluate(
+                "document.querySelectorAll('.mantine-Notification-root').forEach((n) => n.remove())"
+            )
+            tab.page.screenshot(path=str(path), timeout=300_000)
+
+
 def measure_ready() -> None:
     """Print how long after the stack the page shows the robot; both begin together, as by ``make view``."""
     with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
@@ -201,8 +226,11 @@ def main() -> None:
     parser.add_argument("--objects", type=int, default=50, help="number of objects")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement")
     parser.add_argument("--stack", action="store_true", help="measure when the page is ready instead")
+    parser.add_argument("--picture", type=Path, help="take the picture of the documentation instead")
     options = parser.parse_args()
-    if options.stack:
+    if options.picture is not None:
+        take_picture(options.picture)
+    elif options.stack:
         measure_ready()
     else:
         measure_cost(options.objects, options.seconds)

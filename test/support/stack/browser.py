@@ -30,7 +30,7 @@ FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
-SIZE = {"width": 1100, "height": 700}
+SIZE = {"width": 1280, "height": 720}
 PIXELS = 0.3
 """Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
 RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 500);"
@@ -87,15 +87,17 @@ class Tab:
     Args:
         page: The tab, of playwright.
         address: Address of the page.
+        is_rare: Draw rarely; False for pictures.
     """
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str, *, is_rare: bool) -> None:
         self.page, self._seen = page, Counter[str]()
         self.foreign: list[str] = []
         page.set_default_timeout(WAIT_MS)
         page.on("request", lambda request: self._note(request.url, address))
         page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
-        page.add_init_script(RARELY)
+        if is_rare:
+            page.add_init_script(RARELY)
         page.goto(address)
         self.button("Run").wait_for()
 
@@ -167,14 +169,18 @@ class Tab:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """Run the browser; yields a function that opens an address in a new tab."""
+def browser(*, is_sharp: bool = False) -> Iterator[Any]:
+    """Run the browser, which draws rarely and coarsely unless it is sharp; yields a function that opens a new tab."""
     program = chromium()
     from playwright.sync_api import sync_playwright
+
+    def open_tab(address: str) -> Tab:
+        page = started.new_page(viewport=SIZE, device_scale_factor=1.0 if is_sharp else PIXELS)
+        return Tab(page, address, is_rare=not is_sharp)
 
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
         try:
-            yield lambda address: Tab(started.new_page(viewport=SIZE, device_scale_factor=PIXELS), address)
+            yield open_tab
         finally:
             started.close()
