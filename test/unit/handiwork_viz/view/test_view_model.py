@@ -52,6 +52,13 @@ def test_goals_of_others_are_shown_and_old_ones_are_not() -> None:
     assert len(board.all()) == KEPT
 
 
+def test_goals_end_with_their_server() -> None:
+    board = GoalBoard()
+    running(board)
+    board.lose(3.0, "the server is gone")
+    assert not board.running() and "the server is gone" in goals_html(board.all(), 4.0)
+
+
 def test_only_what_has_moved_is_sent() -> None:
     moved, here = Moved(), {"cube": Pose.of((0.1, 0.0, 0.0)), "bin": Pose.identity()}
     assert dict(moved.changes(here)).keys() == {"cube", "bin"}

@@ -187,17 +187,16 @@ class GoalBoard:
                 done = replace(goal, state=state, end=end, stages=stages, ended_s=goal.ended_s or now_s)
                 self._put(replace(done, fraction=1.0 if state is GoalState.SUCCEEDED else goal.fraction))
 
-    def lose(self, action: str, now_s: float, why: str) -> None:
-        """Note that the server of an action has ended: its goals have ended, too.
+    def lose(self, now_s: float, why: str) -> None:
+        """Note that the server has ended: its goals have ended, too.
 
         Args:
-            action: Name of the action.
             now_s: Steady time, s.
             why: The reason in one sentence.
         """
         with self._lock:
             for goal in list(self._goals.values()):
-                if goal.action == action and goal.state.is_running:
+                if goal.state.is_running:
                     self._put(
                         replace(
                             goal, state=GoalState.ABORTED, end=GoalEnd("UNRESPONSIVE", why), ended_s=now_s

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SCENE_PERIOD_S = 1.0 / 30.0
 TEXT_EVERY = 6
 """Texts are looked at with every sixth picture of the scene."""
+REST_S = 1.0
+"""Pause between two looks for somebody who looks, s; a new browser ends it at once."""
 SAME_M, SAME_RAD = 1e-3, 1e-2
 """A link whose ghost is as near as this is not drawn twice."""
 GHOST_S = 3.0
@@ -128,7 +130,7 @@ class ViewPage:
         self._link.draw(False)
         self._looked_at.clear()
         if not self.server.get_clients() and not self._closing.is_set():
-            self._looked_at.wait()
+            self._looked_at.wait(REST_S)
 
     def _add_parts(self, robot: Robot, folder: Path, skills: dict[str, Skill[Any]]) -> None:
         server, link = self.server, self._link
@@ -157,6 +159,7 @@ class ViewPage:
             self._run.update(world)
             self._state.update(world, self._pace)
             self._simulation.update(self._pace, has_simulation=self._link.has_simulation())
+            self._scene.draw_contacts(world)
             self._mark_failure()
             self._draw_markers()
 

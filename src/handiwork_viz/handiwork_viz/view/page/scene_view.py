@@ -55,7 +55,7 @@ class SceneView:
         self._marked: tuple[str, ...] = ()
         self._is_ghost_shown = False
         self._geometry = 0
-        self._contacts: Any = None
+        self._contacts = self._conditions = b""
         self._add_robot()
 
     def _add_robot(self) -> None:
@@ -115,7 +115,6 @@ class SceneView:
                     put(node, pose)
                 else:
                     self._moved.forget(name)
-            self._update_contacts(world)
 
     def _replace_objects(self, objects: Mapping[str, WorldObject]) -> None:
         own = f"{self._robot.name}/"
@@ -195,7 +194,12 @@ class SceneView:
         """The bodies that are drawn in red."""
         return self._marked
 
-    def _update_contacts(self, world: World) -> None:
+    def draw_contacts(self, world: World) -> None:
+        """Draw the contacts of a snapshot with their forces.
+
+        Args:
+            world: The snapshot.
+        """
         if not self._is_on["contacts"]:
             return
         found = contact_lines(world)
@@ -203,7 +207,8 @@ class SceneView:
         if key == self._contacts:
             return
         self._contacts = key
-        self._replace_lines("contacts", "/contacts", found.points, found.lines, CONTACT_RGB, FORCE_RGB)
+        with self._server.atomic():
+            self._replace_lines("contacts", "/contacts", found.points, found.lines, CONTACT_RGB, FORCE_RGB)
 
     def _replace_lines(
         self, layer: str, path: str, points: Array, lines: Array, point_rgb: Any, line_rgb: Any
@@ -235,6 +240,10 @@ class SceneView:
             lines: Segments, (m, 2, 3), m.
             line_rgb: Their colours, (m, 2, 3), 0 to 255.
         """
+        key = b"".join(np.round(one, 3).tobytes() for one in (points, point_rgb, lines, line_rgb))
+        if key == self._conditions:
+            return
+        self._conditions = key
         with self._server.atomic():
             self._replace_lines("conditions", "/conditions", points, lines, point_rgb, line_rgb)
 

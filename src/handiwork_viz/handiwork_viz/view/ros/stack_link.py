@@ -90,6 +90,8 @@ class StackLink:
             self.node.create_subscription(kind, topic, guard(self.node, take), qos)
         self._background.start()
         self.client = SkillClient(node_name=f"{name}_goals")
+        text = f"{SERVER} is silent or gone, so its goals are given up; see the arm itself"
+        self.client.signs.on_loss(SERVER, lambda _name: self.board.lose(now_s(), text))
 
     def find_robot(self, should_stop: Callable[[], bool]) -> tuple[Robot, Path] | None:
         """Wait for the robot of the stack, and read its files.
