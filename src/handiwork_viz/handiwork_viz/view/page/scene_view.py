@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import World, WorldObject
@@ -309,7 +310,7 @@ def _path(name: str) -> str:
     return name.replace("/", "_")
 
 
-def _shared(corners: Array) -> tuple[Array, Array]:
+def _shared(corners: Array) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     """Return points and faces of triangles (n, 3, 3) with equal corners shared, which is a sixth of the data."""
     flat = np.round(corners.reshape(-1, 3), 6).astype(np.float32)
     points, index = np.unique(flat, axis=0, return_inverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,5 +54,5 @@ def candidates(message: Any) -> list[tuple[str, Pose]]:
     return [(marker.ns, pose_from_msg(marker.pose, "marker")) for marker in arrows]
 
 
-def _joined(parts: list[Array], empty: tuple[int, ...]) -> Array:
+def _joined(parts: Sequence[Array], empty: tuple[int, ...]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(empty)

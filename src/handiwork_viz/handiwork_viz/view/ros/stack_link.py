@@ -291,7 +291,7 @@ class StackLink:
 
     def has_simulation(self) -> bool:
         """Check whether the stack simulates its world."""
-        return self._client(SetPaused, "sim/set_paused")[0].service_is_ready()
+        return bool(self._client(SetPaused, "sim/set_paused")[0].service_is_ready())
 
     def is_ready(self) -> bool:
         """Check whether goals are accepted."""
