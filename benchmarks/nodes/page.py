@@ -131,7 +131,7 @@ def _share_while_pumped(tab: Tab, pid: int, seconds: float) -> float:
 
 
 def measure_cost(count: int, seconds: float) -> None:
-    """Print what the page costs without and with somebody who looks.
+    """Print what the page costs without and with an open browser.
 
     Args:
         count: Number of objects.

@@ -97,11 +97,21 @@ class DrawnPlanner:
         self._planner, self._drawings = planner, drawings
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner``."""
+        """See ``Planner``.
+
+        Args:
+            request: The request.
+            should_stop: Turns true when the result is no longer wanted.
+        """
         return self._planner.plan(request, should_stop=should_stop)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner``."""
+        """See ``Planner``.
+
+        Args:
+            request: The request.
+            should_stop: Turns true when the result is no longer wanted.
+        """
         result = self._planner.check_candidates(request, should_stop=should_stop)
         self._drawings.show_candidates(request, result)
         return result
@@ -109,11 +119,26 @@ class DrawnPlanner:
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner``."""
+        """See ``Planner``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            should_stop: Turns true when the result is no longer wanted.
+        """
         return self._planner.validate(arm, trajectory, scene, should_stop=should_stop)
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner``."""
+        """See ``Planner``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            rest: The part that remains.
+            should_stop: Turns true when the result is no longer wanted.
+        """
         return self._planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)

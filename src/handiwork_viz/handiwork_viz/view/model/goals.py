@@ -1,4 +1,4 @@
-"""The goals that run in the stack, whoever sent them: their stages, timings, progress and ends."""
+"""The goals that run in the stack, from any program: their stages, timings, progress and ends."""
 
 from __future__ import annotations
 

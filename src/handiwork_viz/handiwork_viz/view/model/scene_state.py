@@ -15,7 +15,7 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 
 MOVED_M, MOVED = 1e-4, 1e-3
-"""A body that moved by less [m; quaternion element] is not drawn anew."""
+"""A body that moved by less [m; quaternion element] is not drawn again."""
 FORCE_M_PER_N = 0.004
 LONGEST_FORCE_M = 0.15
 
@@ -80,7 +80,7 @@ class Moved:
             yield name, pose
 
     def forget(self, name: str) -> None:
-        """Draw a body anew next time.
+        """Draw a body again next time.
 
         Args:
             name: Name of the body.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Commands:
-    """Runs the work of buttons off the page's own thread, and shows faults to everybody who looks.
+    """Runs the work of buttons off the page's own thread, and shows faults in every open browser.
 
     Args:
         server: The page's server.

@@ -40,7 +40,7 @@ SCENE_PERIOD_S = 1.0 / 30.0
 TEXT_EVERY = 6
 """Texts are looked at with every sixth picture of the scene."""
 REST_S = 1.0
-"""Pause between two looks for somebody who looks, s; a new browser ends it at once."""
+"""Pause between two checks for an open browser, s; a new browser ends it at once."""
 SAME_M, SAME_RAD = 1e-3, 1e-2
 """A link whose ghost is as near as this is not drawn twice."""
 GHOST_S = 3.0

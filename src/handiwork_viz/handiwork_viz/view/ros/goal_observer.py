@@ -1,4 +1,4 @@
-"""Observes every goal of the skill server, whoever sent it, by the topics and services that an action consists of."""
+"""Observes every goal of the skill server, from any program, by the topics and services that an action consists of."""
 
 from __future__ import annotations
 

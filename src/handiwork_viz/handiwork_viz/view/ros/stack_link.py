@@ -209,7 +209,7 @@ class StackLink:
         return handle.result(math.inf)
 
     def cancel_all(self) -> int:
-        """Cancel every goal that runs, one by one by its id, whoever sent it.
+        """Cancel every goal that runs, one by one by its id, also those of other programs.
 
         Returns:
             Number of the goals.
