@@ -25,6 +25,7 @@ from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
 
 from .arm_runner import ArmRunner
+from .motion_drawings import DrawnPlanner, MotionDrawings
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,17 @@ def arm_set(
     patience = "how long a goal waits in all for another arm in its way [s of steady time]"
     patience_s = node.parameter("arm_patience_s", 60.0, patience)
     supervision = supervision_settings(node)
-    planner, board = make_planner(), MotionReservations(tuple(robot.arms))
+    drawings = MotionDrawings(node)
+    planner, board = DrawnPlanner(make_planner(), drawings), MotionReservations(tuple(robot.arms))
     runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
     watch = RobotWatch(node, world)
-    base = ArmClient(node, robot.base, world, watch) if robot.base is not None else None
+    show = drawings.show_motion
+    base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
-        client = ArmClient(node, arm, world, watch)
+        client = ArmClient(node, arm, world, watch, show)
         gripper = tool_client(node, arm.gripper, world, watch)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
         alone = ArmRunner(
