@@ -21,7 +21,7 @@ from skill_server.skills.motion.heuristic_skill import HeuristicSkill, Heuristic
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
 from skill_server.skills.motion.move import Move, MoveParams
-from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
+from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.scan import Scan, ScanParams
 from skill_server.skills.motion.track import Between, Track, TrackParams
 from skill_server.skills.motion.wait import Wait, WaitParams
