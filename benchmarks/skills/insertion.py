@@ -140,7 +140,9 @@ def main() -> int:
     parser.add_argument("--force", type=float, default=20.0, help="the bound, N")
     parser.add_argument("--error", type=float, default=0.003, help="error of the place of the hole, m")
     parser.add_argument("--seed", type=int, default=0, help="of the first episode")
-    parser.add_argument("--limit", type=float, default=float("inf"), help="no episode begins after this time, s")
+    parser.add_argument(
+        "--limit", type=float, default=float("inf"), help="no episode begins after this time, s"
+    )
     parser.add_argument("--picture", type=Path, help="write a PNG of the first episode")
     wanted = parser.parse_args()
     robot = load_robot(ROBOTS / "fr3")
@@ -162,7 +164,7 @@ def main() -> int:
     half, most = np.percentile([end.greatest_n for end in ends], (50, 100))
     lasts = np.percentile([end.duration_s for end in ends], (50, 100))
     print(
-        "| bound [N] | error [mm] | seeds | good | interval | greatest force p50 [N] | of all [N] | time p50 [s] | longest [s] |\n"
+        "| bound [N] | error [mm] | seeds | good | interval | force p50 [N] | of all [N] | p50 [s] | of all [s] |\n"
         "|---:|---:|---|---:|---:|---:|---:|---:|---:|\n"
         f"| {wanted.force:g} | {1e3 * wanted.error:g} | {wanted.seed} to {wanted.seed + len(ends) - 1} |"
         f" {good} of {len(ends)} | {100 * low:.1f} to {100 * high:.1f} % | {half:.1f} | {most:.1f} |"

@@ -1,4 +1,4 @@
-"""The parameters of an admittance controller, with the names and ranges of ``admittance_controller`` in ros2_control."""
+"""The parameters of an admittance controller: names and ranges of ``admittance_controller`` in ros2_control."""
 
 from __future__ import annotations
 

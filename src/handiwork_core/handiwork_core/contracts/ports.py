@@ -151,7 +151,7 @@ class Compliance(Protocol):
         ...
 
     def wrench(self) -> Array | None:
-        """Return the newest wrench of the surroundings on the tool in the EE frame, (6,), N and Nm; None: not measured."""
+        """Return the newest wrench of the surroundings on the tool in the EE frame, (6,), N and Nm; None: none."""
         ...
 
 
