@@ -31,6 +31,8 @@ NO_COMPLIANCE = (
     "alone cannot {what}; use the simulation of sim_bridge, or chain an admittance_controller of ros2_control"
 )
 
+NO_WRENCH = "no wrench is measured at the tool; this needs a force-torque sensor that is on"
+
 
 class PushEnd(Enum):
     """The end of a push."""
@@ -44,7 +46,8 @@ class YieldingArm:
     """The arm of a run while it yields. Forces count from those at the begin, so that what is held has no weight.
 
     Attributes:
-        forces: All measured forces since the begin, N, as their greatest size.
+        greatest_n: Greatest size of the measured forces since the begin, N.
+        on_force: Called with the time, s of the robot's, and each force that is looked at, (3,), N, in the EE frame.
 
     Args:
         context: Context of the run.
@@ -58,6 +61,7 @@ class YieldingArm:
         self._bound_n, self._stage = bound_n, stage
         self._tare: Array = np.zeros(6)
         self.greatest_n = 0.0
+        self.on_force: Callable[[float, Array], None] = lambda _at_s, _force: None
 
     def begin(self, settings: AdmittanceSettings) -> None:
         """Measure the wrench without contact, and yield.
@@ -67,8 +71,7 @@ class YieldingArm:
         """
         first = self._compliance.wrench()
         if first is None:
-            text = "no wrench is measured at the tool; this needs a force-torque sensor"
-            raise self.failed(Code.CONTROLLER_REFUSED, text)
+            raise self.failed(Code.CONTROLLER_REFUSED, NO_WRENCH)
         self._tare = first
         self.change(settings)
         self._context.clock.sleep(0.05, should_stop=self._context.token.is_set)
@@ -109,6 +112,7 @@ class YieldingArm:
         change: Array = (wrench - self._tare)[:3]
         size = float(np.linalg.norm(change))
         self.greatest_n = max(self.greatest_n, size)
+        self.on_force(self._context.clock.now_s(), change)
         if size > self._bound_n:
             text = (
                 f"{size:.1f} N on the tool are more than force_n {self._bound_n:g} N; the arm yields no more"
@@ -208,6 +212,26 @@ class YieldingArm:
             text: Its message.
         """
         return StepFailed(Outcome(code, text, self._stage))
+
+
+def check_compliance(context: Context, what: str) -> None:
+    """Refuse a goal for an arm that cannot yield, before anything moves.
+
+    Args:
+        context: Context of the run.
+        what: What such an arm cannot do, as a verb.
+
+    Raises:
+        StepFailed: CONTROLLER_REFUSED: there is no admittance controller, or no wrench is measured.
+    """
+    compliance = context.compliance
+    text = ""
+    if compliance is None:
+        text = NO_COMPLIANCE.format(what=what)
+    elif compliance.wrench() is None:
+        text = f"{NO_WRENCH}, and without it the arm cannot {what}"
+    if text:
+        raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
 
 
 @contextmanager

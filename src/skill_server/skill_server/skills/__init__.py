@@ -10,6 +10,8 @@ from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
 from .contact.insert import Insert
 from .contact.move_until_contact import MoveUntilContact
+from .contact.press import Press
+from .contact.wipe import Wipe
 from .motion.approach_rotate import ApproachRotate
 from .motion.goto_pose import GotoPose
 from .motion.gripper_action import GripperAction
@@ -59,9 +61,11 @@ BUILTIN = (
     MoveUntilContact,
     Open,
     Pour,
+    Press,
     Rotate,
     RotateObj,
     Scan,
     Track,
     Wait,
+    Wipe,
 )

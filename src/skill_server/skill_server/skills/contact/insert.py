@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.contracts.commands import Command
-from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.contracts.stages import SkillStage
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_core.scene.bounds import support
 from skill_server.compliance.insertion import CompliantInsertion
+from skill_server.compliance.object_end import object_end
 from skill_server.compliance.settings import push_axis
-from skill_server.compliance.yielding import NO_COMPLIANCE
+from skill_server.compliance.yielding import check_compliance
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 from skill_server.stages.commands import stage_commands
@@ -70,7 +70,7 @@ class Insert(Skill[InsertParams]):
                 checks.known_object("container", params.container, world),
                 arm_motions.check_vector("position", params.position, 10.0, "m"),
                 arm_motions.check_vector("direction", params.direction, 1e3, ""),
-                check_length("direction", params.direction),
+                arm_motions.check_length("direction", params.direction),
                 checks.number("depth", params.depth, 0.001, DEEPEST_M, "m"),
                 checks.number("force_n", params.force_n, LEAST_N, MOST_N, "N"),
                 checks.number("search_radius", params.search_radius, 0.0005, FARTHEST_M, "m"),
@@ -81,9 +81,7 @@ class Insert(Skill[InsertParams]):
 
     def commands(self, params: InsertParams, context: Context) -> Sequence[Command]:
         """Make a free stage to a place over the hole, in which the hand does not turn, and the insertion."""
-        if context.compliance is None:
-            text = NO_COMPLIANCE.format(what="insert")
-            raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
+        check_compliance(context, "insert")
         world = context.world.snapshot()
         forget_frames(context)
         here = arm_motions.hand(context, world)
@@ -94,7 +92,7 @@ class Insert(Skill[InsertParams]):
         push_axis(way, here, "select")
         opening = hole.apply(params.position)
         turned = Pose.of((0.0, 0.0, 0.0), here.rotation) @ held.link_T_object
-        reach, middle = _end(world, held.object, turned, way)
+        reach, middle = object_end(world.objects[held.object], turned, way)
         over = opening - middle - (reach + STANDOFF_M) * way
         inserted = float(opening @ way) - reach + params.depth
         function = CompliantInsertion(
@@ -122,44 +120,3 @@ class Insert(Skill[InsertParams]):
             return Outcome(Code.NOT_REACHED, "the insertion did not end")
         text = f"inserted by {1e3 * params.depth:g} mm; {context.contact.message}"
         return Outcome(Code.OK, text)
-
-
-def check_length(field: str, vector: tuple[float, float, float]) -> Outcome:
-    """Refuse a direction without a length.
-
-    Args:
-        field: Name of the parameter.
-        vector: The direction.
-
-    Returns:
-        OK, or the fault.
-    """
-    if float(np.linalg.norm(vector)) > 1e-6:
-        return OK
-    return checks.fault(
-        Code.BAD_NUMBER, field, f"{field} {list(vector)} has no length; write one such as [0, 0, -1]"
-    )
-
-
-def _end(world: World, name: str, turned: Pose, way: Array) -> tuple[float, Array]:
-    """Return how far an object reaches beyond the hand's origin along a direction, and the middle of it across.
-
-    Args:
-        world: Snapshot with the shapes.
-        name: Name of the object.
-        turned: Pose of the object from the hand's origin in the axes of ``world``.
-        way: The direction, (3,), of length 1.
-
-    Returns:
-        Length, m, and the offset across the direction, (3,), m.
-    """
-    reach, low, high = -np.inf, np.full(3, np.inf), np.full(3, -np.inf)
-    for shape in world.objects[name].shapes:
-        placed = turned @ shape.object_T_shape
-        turn, centre = placed.rotation.matrix(), placed.translation_m
-        reach = max(reach, float(centre @ way) + support(shape, turn.T @ way))
-        for axis in range(3):
-            low[axis] = min(low[axis], centre[axis] - support(shape, -turn[axis]))
-            high[axis] = max(high[axis], centre[axis] + support(shape, turn[axis]))
-    middle = (low + high) / 2.0
-    return reach, middle - (middle @ way) * way
