@@ -57,6 +57,8 @@ class AdmittanceRule:
         self.offset: Array = np.zeros(len(fastest))
         self.rate: Array = np.zeros(len(fastest))
         self._tare, self._count, self._elapsed_s = np.zeros(6), 0, 0.0
+        self._reference: Array = np.full(len(fastest), np.nan)
+        self._origin: Array = np.eye(4)
 
     @property
     def is_active(self) -> bool:
@@ -125,7 +127,7 @@ class AdmittanceRule:
         mass, stiffness = np.array(now.mass), np.array(now.stiffness)
         damping = 2.0 * np.array(now.damping_ratio) * np.sqrt(mass * stiffness)
         pose, jacobian = self._kinematics.pose_and_jacobian(reference + self.offset)
-        origin, _ = self._kinematics.pose_and_jacobian(reference)
+        origin = self._origin_at(reference)
         axes = pose[:3, :3]
         jacobian = np.vstack([axes.T @ jacobian[:3], axes.T @ jacobian[3:]])
         apart = np.concatenate([axes.T @ (pose[:3, 3] - origin[:3, 3]), _turn(origin[:3, :3], axes)])
@@ -134,6 +136,13 @@ class AdmittanceRule:
         wanted = (force - damping * twist - stiffness * apart) / mass
         square = jacobian @ jacobian.T + SINGULAR * np.eye(6)
         return np.asarray(jacobian.T @ np.linalg.solve(square, wanted) - now.joint_damping * self.rate)
+
+    def _origin_at(self, reference: Array) -> Array:
+        """Return the pose of the reference, (4, 4); kept while the reference rests."""
+        if not np.array_equal(reference, self._reference):
+            self._reference = reference.copy()
+            self._origin = self._kinematics.pose_and_jacobian(reference)[0]
+        return self._origin
 
 
 def _turn(first: Array, second: Array) -> Array:
