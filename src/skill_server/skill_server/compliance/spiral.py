@@ -16,7 +16,7 @@ def spiral(radius_m: float, pitch_m: float) -> Array:
     """Return the points of an Archimedean spiral, r = pitch * angle / (2 pi), from its middle outwards.
 
     Args:
-        radius_m: Radius of the last point, m.
+        radius_m: Radius within which no place is farther from the spiral than half of its pitch, m.
         pitch_m: Distance of two turns, m.
 
     Returns:
@@ -24,7 +24,7 @@ def spiral(radius_m: float, pitch_m: float) -> Array:
     """
     per_rad = pitch_m / (2.0 * math.pi)
     angle, points = 0.0, list[tuple[float, float]]()
-    while per_rad * angle < radius_m:
+    while per_rad * angle < radius_m + pitch_m / 2.0:
         angle += min(STEP_M / math.hypot(per_rad * angle, per_rad), math.pi / 4.0)
         points.append((per_rad * angle * math.cos(angle), per_rad * angle * math.sin(angle)))
     return np.array(points)
