@@ -28,7 +28,7 @@ def test_no_place_within_the_radius_is_farther_from_the_spiral_than_half_of_its_
     places = np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1)
     gap = np.linalg.norm(places[:, None] - fine[None], axis=2).min(axis=1)
     assert gap.max() <= 0.55 * pitch_m
-    assert np.linalg.norm(np.diff(points, axis=0), axis=1).max() <= 0.00055
+    assert np.linalg.norm(np.diff(points, axis=0), axis=1).max() <= 0.0006
 
 
 def test_the_poses_of_a_search_stay_in_the_plane_and_do_not_turn() -> None:

@@ -1,4 +1,4 @@
-"""The goal fields of ``insert``, ``press`` and ``wipe``: what is refused before anything moves, and with which words."""
+"""The goal fields of ``insert``, ``press`` and ``wipe``: what is refused before anything moves, and in which words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_tray() -> Fakes:
         (Insert(), replace(INSERT, force_n=5.0), "force_n", "10"),
         (Insert(), replace(INSERT, search_radius=0.1), "search_radius", "0.02"),
         (Insert(), replace(INSERT, clearance=0.0), "clearance", "0.0002"),
-        (Insert(), replace(INSERT, position=(float("nan"), 0.0, 0.0)), "position", "nan"),
+        (Insert(), replace(INSERT, position=(float("nan"), 0.0, 0.0)), "position[0]", "nan"),
         (Press(), replace(PRESS, object="tary"), "object", "tray"),
         (Press(), replace(PRESS, force_n=80.0), "force_n", "50"),
         (Press(), replace(PRESS, band_n=9.0), "band_n", "8"),
