@@ -95,10 +95,10 @@ class Press(Skill[PressParams]):
 
     def is_success(self, params: PressParams, before: World, after: World, context: Context) -> Outcome:
         """Tell the force that was held."""
-        return told(context)
+        return reported(context)
 
 
-def told(context: Context) -> Outcome:
+def reported(context: Context) -> Outcome:
     """Return the force that was held, in words.
 
     Args:

@@ -26,7 +26,7 @@ from skill_server.stages.commands import stage_commands
 from skill_server.state.frame_lookup import forget_frames, frame_used
 from skill_server.state.held_object import held_name
 
-from .press import check_force, told
+from .press import check_force, reported
 
 STANDOFF_M = 0.015
 """Distance of the tool from the first point where the hand begins to yield, m."""
@@ -115,7 +115,7 @@ class Wipe(Skill[WipeParams]):
 
     def is_success(self, params: WipeParams, before: World, after: World, context: Context) -> Outcome:
         """Tell the force that was held."""
-        return told(context)
+        return reported(context)
 
 
 def _tip(context: Context, world: World, here: Pose, way: np.ndarray) -> np.ndarray:
