@@ -1,7 +1,7 @@
 """Peg in hole: ``python -m benchmarks.skills.insertion [--episodes 100] [--seed 0] [--picture FILE]``.
 
 In every episode the robot picks a square peg of 20 mm and inserts it by 30 mm into a hole of 21 mm, in physics, without
-ROS. Place (+-40 mm) and yaw (+-1 degree, of which the skill does not know) of the socket are drawn, and the skill is given a
+ROS. Place (+-40 mm) and yaw (+-1 degree, unknown to the skill) of the socket are drawn, and the skill is given a
 place of the hole that is wrong by ``--error`` in a drawn direction. An episode is good if the goal succeeds, the peg is
 in the hole by 29 mm, and the force on the tool is in no control period (2 ms) more than 20 % above the bound. Intervals
 are Wilson's, with 95 % confidence. A failure is printed with its seed, so that ``--seed N --episodes 1`` repeats it.

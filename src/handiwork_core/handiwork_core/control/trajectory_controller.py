@@ -236,7 +236,7 @@ class TrajectoryController:
             message: The reason in words.
             code: Code of an aborted goal.
         """
-        if self.busy:
+        if self.phase is not Phase.HOLD:
             self.result = TrajectoryResult(Ending.ABORTED, code, message)
         self.reference, self.phase = Reference(position, np.zeros(len(position))), Phase.HOLD
         if self.admittance is not None:

@@ -66,10 +66,13 @@ class AdmittanceServer:
     def _set(self, request: Any, response: Any) -> Any:
         """Set all parameters of a request, or none: each change is checked together with the others."""
         try:
-            self._settings = wanted = read_parameters(request.parameters, self._settings)
+            wanted = read_parameters(request.parameters, self._settings)
+            if wanted.yields and (refusal := self._loop().plant.safety.refusal()):
+                raise ValueError(f"the arm does not yield now: {refusal}")
         except ValueError as error:
             result = SetParametersResult(successful=False, reason=str(error))
         else:
+            self._settings = wanted
             self._submit(lambda rule: rule.set(wanted))
             result = SetParametersResult(successful=True)
         response.results = [result] * len(request.parameters)

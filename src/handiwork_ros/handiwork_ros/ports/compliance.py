@@ -22,7 +22,7 @@ from handiwork_ros.rclpy_support.service_call import NoAnswer, call, on_executor
 
 ANSWER_S = 3.0
 """The longest wait for the controller's answer, s of steady time."""
-SILENT_S = 0.5
+SILENT_S = 1.0
 """A wrench that is older than this, s of steady time, is not measured."""
 
 
