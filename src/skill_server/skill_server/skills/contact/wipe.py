@@ -11,7 +11,7 @@ from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.contracts.stages import SkillStage
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
@@ -118,7 +118,7 @@ class Wipe(Skill[WipeParams]):
         return reported(context)
 
 
-def _tip(context: Context, world: World, here: Pose, way: np.ndarray) -> np.ndarray:
+def _tip(context: Context, world: World, here: Pose, way: Array) -> Array:
     """Return the point that wipes, from the hand's origin in the axes of ``world``, (3,), m."""
     turned = Pose.of((0.0, 0.0, 0.0), here.rotation)
     name = held_name(context, world)
