@@ -1,4 +1,4 @@
-"""Peg in hole: ``python -m benchmarks.skills.insertion [--episodes 100] [--seed 0] [--picture FILE]``.
+"""Peg in hole: ``python -m benchmarks.compliance.insertion [--episodes 100] [--seed 0] [--picture FILE]``.
 
 In every episode the robot picks a square peg of 20 mm and inserts it by 30 mm into a hole of 21 mm, in physics, without
 ROS. Place (+-40 mm) and yaw (+-1 degree, unknown to the skill) of the socket are drawn, and the skill is given a

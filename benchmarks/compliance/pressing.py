@@ -1,4 +1,4 @@
-"""Pressing and wiping with a band of force: ``python -m benchmarks.skills.pressing [--episodes 25] [--force 8]``.
+"""Pressing and wiping with a band of force: ``python -m benchmarks.compliance.pressing [--episodes 25] [--force 8]``.
 
 In every episode a closed hand begins at a drawn place over a block of rubber, and wipes a drawn path of three points
 with a band of 25 % of the force, in physics, without ROS. An episode is good if the goal succeeds, the normal force
