@@ -27,7 +27,7 @@ class AdmittanceSettings:
         joint_damping: Deceleration of the joints for each speed, 1/s. It alone damps an axis without stiffness.
     """
 
-    selected_axes: tuple[bool, bool, bool, bool, bool, bool] = (False,) * 6  # type: ignore[assignment]
+    selected_axes: tuple[bool, bool, bool, bool, bool, bool] = (False,) * 6
     mass: Six = (10.0, 10.0, 10.0, 1.0, 1.0, 1.0)
     damping_ratio: Six = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
     stiffness: Six = (500.0, 500.0, 500.0, 50.0, 50.0, 50.0)
