@@ -56,7 +56,8 @@ class AdmittanceRule:
         self.wrench_reference: Array = NO_WRENCH
         self.offset: Array = np.zeros(len(fastest))
         self.rate: Array = np.zeros(len(fastest))
-        self._tare, self._count, self._elapsed_s = np.zeros(6), 0, 0.0
+        self._tare: Array = np.zeros(6)
+        self._count, self._elapsed_s = 0, 0.0
         self._reference: Array = np.full(len(fastest), np.nan)
         self._origin: Array = np.eye(4)
 
