@@ -56,9 +56,9 @@ class Simulation:
         for name, arm in robot.arms.items():
             controller = self.arms[name].controller
             controller.measure_force = partial(self.force, name)
-            limits, measure = controller.limits, partial(self.wrench, name)
+            joints, measure = controller.limits, partial(self.wrench, name)
             controller.admittance = AdmittanceRule(
-                ArmKinematics(robot, arm), measure, limits.velocity, limits.acceleration
+                ArmKinematics(robot, arm), measure, joints.velocity, joints.acceleration
             )
         self.grippers = gripper_axes(robot, self.world.joint_names, start)
         limits = safety or SafetyConfig()
