@@ -14,6 +14,7 @@ from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
 from skill_server.skills import BUILTIN
+from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.approach_rotate import ApproachRotate, ApproachRotateParams
 from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
 from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
@@ -21,7 +22,6 @@ from skill_server.skills.motion.heuristic_skill import HeuristicSkill, Heuristic
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
 from skill_server.skills.motion.move import Move, MoveParams
-from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.scan import Scan, ScanParams
 from skill_server.skills.motion.track import Between, Track, TrackParams
 from skill_server.skills.motion.wait import Wait, WaitParams

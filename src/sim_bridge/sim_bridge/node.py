@@ -22,6 +22,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import UNSUPERVISED, load_safety
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.scene.loader import load_scene
+from handiwork_ros.controllers.admittance_server import AdmittanceServer
 from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
@@ -97,6 +98,7 @@ class SimBridge(ManagedNode):
         self._contract: ContractPublishers | None = None
         self._isaac: IsaacInterface | None = None
         self._streams: list[PointStreamServer] = []
+        self._admittance: list[AdmittanceServer] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
@@ -169,6 +171,7 @@ class SimBridge(ManagedNode):
             name = part.hardware_controller if is_hardware else part.controller
             self._servers.append(arm_server(self, self._running, part, lease, name))
             self._streams.append(PointStreamServer(self, self._running, part, name))
+        self._admittance = [AdmittanceServer(self, self._running, arm) for arm in robot.arms.values()]
         for tool in (arm.gripper for arm in robot.arms.values() if arm.gripper is not None):
             if tool.suction is not None:
                 suction = SuctionService(self, services, self._running, tool)

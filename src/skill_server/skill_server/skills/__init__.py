@@ -8,6 +8,10 @@ from .articulated.open import Open
 from .articulated.rotate import Rotate
 from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
+from .contact.insert import Insert
+from .contact.move_until_contact import MoveUntilContact
+from .contact.press import Press
+from .contact.wipe import Wipe
 from .motion.approach_rotate import ApproachRotate
 from .motion.goto_pose import GotoPose
 from .motion.gripper_action import GripperAction
@@ -15,7 +19,6 @@ from .motion.heuristic_skill import HeuristicSkill
 from .motion.home import Home
 from .motion.joint_ctrl import JointCtrl
 from .motion.move import Move
-from .motion.move_until_contact import MoveUntilContact
 from .motion.scan import Scan
 from .motion.track import Track
 from .motion.wait import Wait
@@ -48,6 +51,7 @@ BUILTIN = (
     Handover,
     HeuristicSkill,
     Home,
+    Insert,
     JointCtrl,
     ManualPick,
     MobileRotate,
@@ -57,9 +61,11 @@ BUILTIN = (
     MoveUntilContact,
     Open,
     Pour,
+    Press,
     Rotate,
     RotateObj,
     Scan,
     Track,
     Wait,
+    Wipe,
 )
