@@ -54,9 +54,10 @@ def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
         trajectory: The path.
 
     Returns:
-        The message; its stamp is zero, which means: start at once.
+        The message; a stamp of zero means: start at once.
     """
     msg = JointTrajectory(joint_names=list(trajectory.joint_names))
+    msg.header.stamp.sec, msg.header.stamp.nanosec = time_parts(trajectory.begin_s)
     columns = (trajectory.t_s, trajectory.q, trajectory.qd, trajectory.qdd)
     for t, q, qd, qdd in zip(*(column.tolist() for column in columns), strict=True):
         point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
