@@ -1,4 +1,4 @@
-"""The referee's check of other arms: how near a trajectory comes to them, anywhere on their ways or at the same time."""
+"""The referee's check of other arms: how near a trajectory comes to them, anywhere on their ways or at one time."""
 
 from __future__ import annotations
 

@@ -22,6 +22,9 @@ STEP_RAD = 0.3
 """Largest change of a joint in one round, rad or m."""
 JUMP_RAD = 0.25
 """Largest step of a joint between two samples, rad or m."""
+POSE_DOF, RELAXING = 6, 20
+SPARE_RAD = 0.04
+"""Largest step between two knots of joints that are moved to the middle of their range, rad or m."""
 EDGE_RAD = 0.01
 """Least distance of a joint from its limits, rad or m."""
 
@@ -55,6 +58,7 @@ class ArmChain:
         joints = [robot.joints[name] for name in arm.joint_names]
         self._low = np.array([one.lower for one in joints]) + EDGE_RAD
         self._high = np.array([one.upper for one in joints]) - EDGE_RAD
+        self._middle = 0.5 * (self._low + self._high)
         self._columns = [
             (self._chain.joints.index(joint), joint.axis, joint.type is JointKind.PRISMATIC)
             for joint in joints
@@ -81,9 +85,27 @@ class ArmChain:
             error = _error(frames[-1], world_T_ee)
             if _is_met(error).all():
                 break
-            q += np.clip(self._step(frames, error), -STEP_RAD, STEP_RAD)
+            q += np.clip(self._step(frames, error)[0], -STEP_RAD, STEP_RAD)
         q[~_is_met(_error(self.hands(q), world_T_ee))] = np.nan
         return q
+
+    def relaxed(self, q: Array, world_T_ee: Pose) -> Array:
+        """Return a configuration with the same pose of the hand, whose joints are far from their limits.
+
+        Args:
+            q: Configuration at the pose, (dof,), rad or m.
+            world_T_ee: The pose.
+
+        Returns:
+            The configuration, (dof,); that of an arm without joints to spare is the given one.
+        """
+        target, here = world_T_ee.matrix(), np.asarray(q)
+        for _ in range(RELAXING if len(here) > POSE_DOF else 0):
+            try:
+                here = self._next(here, target, 0)
+            except PathBroken:
+                return np.asarray(q)
+        return here
 
     def along(self, start_q: Array, world_T_ee: Array) -> Array:
         """Return configurations with which the hand follows a path, beginning at a known one.
@@ -112,7 +134,14 @@ class ArmChain:
         return q
 
     def _next(self, q: Array, target: Array, at: int) -> Array:
-        found = np.asarray(self.solve(q[None], target[None])[0])
+        """Return the configuration at the next knot; an arm with joints to spare moves them from their limits."""
+        guess = np.array(q)[None]
+        if len(q) > POSE_DOF:
+            frames = self._frames(guess)
+            step, spare = self._step(frames, _error(frames[-1], target[None]))
+            away = np.clip(spare[0] @ (self._middle - q), -SPARE_RAD, SPARE_RAD)
+            guess = guess + np.clip(step, -STEP_RAD, STEP_RAD) + away
+        found = np.asarray(self.solve(guess, target[None])[0])
         if not np.isfinite(found).all():
             raise PathBroken("the pose is out of reach", at)
         return found
@@ -132,8 +161,11 @@ class ArmChain:
         positions |= {name: q[:, i] for i, name in enumerate(self.arm.joint_names)}
         return self._chain.frames(positions, np.broadcast_to(self._base, (len(q), 4, 4)))
 
-    def _step(self, frames: list[Array], error: Array) -> Array:
-        """Return the change (k, dof) of the joints that reduces errors (k, 6) by damped least squares."""
+    def _step(self, frames: list[Array], error: Array) -> tuple[Array, Array]:
+        """Return the change (k, dof) of the joints that reduces errors (k, 6), and what does not move the hand.
+
+        The change is by damped least squares; the second is the projection (k, dof, dof) on the null space.
+        """
         hand = frames[-1][:, :3, 3]
         jacobian = np.zeros((len(hand), 6, len(self._columns)))
         for j, (index, axis, slides) in enumerate(self._columns):
@@ -146,7 +178,8 @@ class ArmChain:
         turned = jacobian.transpose(0, 2, 1)
         square = jacobian @ turned + (DAMPING * np.linalg.norm(error, axis=1))[:, None, None] ** 2 * np.eye(6)
         square += 1e-9 * np.eye(6)
-        return np.asarray((turned @ np.linalg.solve(square, error[:, :, None]))[:, :, 0])
+        inverse = turned @ np.linalg.inv(square)
+        return (inverse @ error[:, :, None])[:, :, 0], np.eye(len(self._columns)) - inverse @ jacobian
 
 
 def _error(here: Array, target: Array) -> Array:

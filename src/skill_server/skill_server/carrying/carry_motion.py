@@ -26,7 +26,7 @@ from .arm_chain import ArmChain
 from .holds import chain_of, measured_hold, scenes
 
 LEAD_S = 0.3
-"""Time between sending the goals and the beginning of the motion, s of the robot's world: both controllers have them."""
+"""Time from sending the goals to the beginning of the motion, s of the robot's world: both controllers have them."""
 SPREAD_M, SPREAD_RAD = 0.02, 0.15
 """Largest measured change of the pose of one hand in the other during a motion."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import NO_Q, Candidate, CandidateVerdict, OtherArm, SceneQuery
+from handiwork_core.contracts.planning import NO_Q, Candidate, OtherArm, SceneQuery
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
@@ -27,7 +27,7 @@ from .params import CarryParams
 from .ways import WayPlanner
 
 MOST_PAIRS = 60
-"""The most pairs whose ways are looked at."""
+"""The most pairs whose ways the planner judges; hands that cannot follow a way cost no time after the first time."""
 AROUND_PAIRS = 2
 """Pairs for which a way around obstacles is searched where no pair has a simple way."""
 Key = tuple[tuple[float, ...], tuple[float, ...]]
@@ -57,7 +57,7 @@ class FoundPair:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reached:
     grasp: HandGrasp
-    verdict: CandidateVerdict
+    before_q: Array
     hold: Hold
 
 
@@ -88,18 +88,15 @@ class PairSearch:
         world, name = self.planner.world, self.params.object
         sides = [self._reached(one, other, world) for one, other in self._both()]
         grasps = [[one.grasp for one in side] for side in sides]
-        found = [
-            (sides[0][i], sides[1][j])
-            for i, j, _ in pairs(world.objects[name], grasps[0], grasps[1])[:MOST_PAIRS]
-        ]
+        found = [(sides[0][i], sides[1][j]) for i, j, _ in pairs(world.objects[name], grasps[0], grasps[1])]
         for goes_around, some in ((False, found), (True, found[:AROUND_PAIRS])):
             for one, other in some:
                 pair = FoundPair(
-                    (one.grasp.object_T_ee, other.grasp.object_T_ee),
-                    (one.verdict.q[0], other.verdict.q[0]),
-                    (one.verdict.q[-1], other.verdict.q[-1]),
+                    (one.hold.object_T_ee, other.hold.object_T_ee),
+                    (one.before_q, other.before_q),
+                    (one.hold.q, other.hold.q),
                 )
-                if pair.key in self.tried:
+                if pair.key in self.tried or self.planner.judged > MOST_PAIRS:
                     continue
                 if self.planner.plan((one.hold, other.hold), goes_around=goes_around) is not None:
                     return pair
@@ -129,9 +126,9 @@ class PairSearch:
             others=(OtherArm(other.arm_spec.name, NO_Q),),
         )
         touching = touch_pairs(context.robot, spec, (), frozenset({name}))
-        at = [world.states[name].world_T_object @ grasp.object_T_ee for grasp in grasps]
+        poses = [world.states[name].world_T_object @ grasp.object_T_ee for grasp in grasps]
         offset = self.params.approach_offset
-        candidates = tuple(Candidate((backed_off(pose, gripper, offset), pose)) for pose in at)
+        candidates = tuple(Candidate((backed_off(pose, gripper, offset), pose)) for pose in poses)
         left_s = max(0.1, self.planner.until_s - time.monotonic())
         result = judge_candidates(
             context,
@@ -143,12 +140,16 @@ class PairSearch:
         if result.code is not Code.OK:
             raise StepFailed(Outcome(result.code, result.message, "select"))
         causes, chain, made = Counter[str](), chain_of(context), list[_Reached]()
-        for grasp, verdict in zip(grasps, result.verdicts, strict=True):
+        for grasp, at, verdict in zip(grasps, poses, result.verdicts, strict=True):
             if verdict.code is not Code.OK:
                 causes[cause_of(verdict, Ways(("approach", "object")))] += 1
                 continue
-            hold = expected_hold(context, chain, name, world, verdict.q[-1], grasp.object_T_ee)
-            made.append(_Reached(grasp, verdict, hold))
+            q, before_q = chain.relaxed(verdict.q[-1], at), verdict.q[0]
+            if q is not verdict.q[-1]:
+                found = chain.solve(q[None], backed_off(at, gripper, offset).matrix()[None])[0]
+                q, before_q = (q, found) if np.isfinite(found).all() else (verdict.q[-1], before_q)
+            hold = expected_hold(context, chain, name, world, q, grasp.object_T_ee)
+            made.append(_Reached(grasp, before_q, hold))
         counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(3))
         self._words.append(
             f"{spec.name} reaches {len(made)} of {len(grasps)} grasps ({counted or 'none refused'})"

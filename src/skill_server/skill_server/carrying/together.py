@@ -1,4 +1,4 @@
-"""The motion of two arms in one trajectory: timed as one, divided for the controllers, and checked as a closed chain."""
+"""The motion of two arms in one trajectory: timed as one, divided for the controllers, checked as a closed chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .arm_chain import ArmChain
 
 PERIOD_S = 0.02
 CHAIN_M, CHAIN_RAD = 5e-4, 2e-3
-"""Largest deviation of the pose of one hand in the other from what it is at the beginning, at any time of a trajectory."""
+"""Largest change of the pose of one hand in the other from the beginning, at any time of a trajectory."""
 FINE = 200
 """Steps of the time law at which the limits are looked at."""
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,6 +61,9 @@ class WayPlanner:
         rests_on: What it may touch there.
         world: Snapshot in which the way begins.
         until_s: Steady time at which the search ends, s.
+        causes: What was in the way, by how often.
+        blocking: The bodies that were in the way last.
+        judged: Number of ways that the planner was asked about.
     """
 
     params: CarryParams
@@ -69,6 +73,7 @@ class WayPlanner:
     until_s: float
     causes: Counter[str] = field(default_factory=Counter)
     blocking: BodyPair | None = None
+    judged: int = 0
     _followed: dict[tuple[int, int, int], list[Array] | str] = field(default_factory=dict)
 
     @property
@@ -97,6 +102,7 @@ class WayPlanner:
             found = self._along(holds, k, way)
             if found is None:
                 continue
+            self.judged += 1
             legs = [self._leg(holds, STAGES[i], found[0][i], found[1][i]) for i in range(len(STAGES))]
             free = [self._is_free(holds, one) for one in legs]
             if all(free):
@@ -151,7 +157,7 @@ class WayPlanner:
     def _hand_along(hold: Hold, way: Sequence[Pose], start_q: Array) -> list[Array] | str:
         """Return the configurations of one arm on each leg; else why there are none."""
         made, q = list[Array](), start_q
-        for before, after in zip(way, way[1:], strict=False):
+        for before, after in pairwise(way):
             try:
                 made.append(hold.chain.along(q, leg(before, after) @ hold.object_T_ee.matrix()))
             except PathBroken as broken:
