@@ -31,14 +31,22 @@ def ignored(_progress: Progress) -> None:
     return
 
 
+def nothing() -> None:
+    return
+
+
 class Rendezvous:
-    """Motions that begin at a given time: the simulation waits for both arms, and one thread of the two advances it."""
+    """Motions that begin at a given time: the simulation waits for both arms, and one thread of the two advances it.
+
+    ``watch`` is called after each advance.
+    """
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.waiting = 0
         self.lock = threading.RLock()
         self.driver: int | None = None
+        self.watch: Callable[[], None] = nothing
 
     def meet(self) -> None:
         """Return once both arms have their motion, or the other one does not come."""
@@ -80,6 +88,7 @@ class ArmPorts(SimulatedCell):
                 if shared.driver in (None, id(self)):
                     shared.driver = id(self)
                     self.sim.advance(POLL_STEPS)
+                    shared.watch()
                 stops = should_stop()
             if stops:
                 self._leave()
@@ -117,7 +126,7 @@ class TwoArmCell:
     def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int) -> None:
         first = SimulatedCell(robot, engine, scene_name, seed, next(iter(robot.arms)))
         self.robot, self.sim, self.objects = robot, first.sim, first.objects
-        together = Rendezvous()
+        self.together = together = Rendezvous()
         self.ports = {name: ArmPorts(first, arm, together) for name, arm in robot.arms.items()}
         board = MotionReservations(tuple(robot.arms))
         self.runners = dict[str, ArmRunner]()

@@ -100,12 +100,16 @@ class ArmChain:
             The configuration, (dof,); that of an arm without joints to spare is the given one.
         """
         target, here = world_T_ee.matrix(), np.asarray(q)
-        for _ in range(RELAXING if len(here) > POSE_DOF else 0):
-            try:
+        try:
+            for _ in range(RELAXING if len(here) > POSE_DOF else 0):
                 here = self._next(here, target, 0)
-            except PathBroken:
-                return np.asarray(q)
-        return here
+        except PathBroken:
+            return q
+        return here if self.is_within(here) else q
+
+    def is_within(self, q: Array) -> bool:
+        """Return True when no joint of configurations (..., dof) is at its limit."""
+        return bool(((q >= self._low) & (q <= self._high)).all())
 
     def along(self, start_q: Array, world_T_ee: Array) -> Array:
         """Return configurations with which the hand follows a path, beginning at a known one.

@@ -42,8 +42,9 @@ def grasp(
     at = context.world.snapshot().states[name].world_T_object @ object_T_ee
     before = backed_off(at, gripper, params.approach_offset)
     # The object may have moved since; the arm stays on the same branch of its inverse kinematics.
-    q = chain_of(context).solve(np.array(known_q), np.stack([before.matrix(), at.matrix()]))
-    is_known = bool(np.isfinite(q).all())
+    chain = chain_of(context)
+    q = chain.solve(np.array(known_q), np.stack([before.matrix(), at.matrix()]))
+    is_known = chain.is_within(q)
     stages = (
         SkillStage("open", functions=(OpenGripper(),)),
         SkillStage("approach", before, functions=(OpenGripper(),), speed=CALM, q=q[0] if is_known else None),

@@ -147,7 +147,7 @@ class PairSearch:
             q, before_q = chain.relaxed(verdict.q[-1], at), verdict.q[0]
             if q is not verdict.q[-1]:
                 found = chain.solve(q[None], backed_off(at, gripper, offset).matrix()[None])[0]
-                q, before_q = (q, found) if np.isfinite(found).all() else (verdict.q[-1], before_q)
+                q, before_q = (q, found) if chain.is_within(found) else (verdict.q[-1], before_q)
             hold = expected_hold(context, chain, name, world, q, grasp.object_T_ee)
             made.append(_Reached(grasp, before_q, hold))
         counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(3))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.skill_params import SKILL, SkillParams
 from handiwork_core.contracts.stages import SkillStage
+from skill_server.placing.params import PlaceParams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +36,12 @@ class HandoverParams(TwoHandParams):
 
     Attributes:
         to_arm: The arm that takes the object; empty: the other one of a robot with two.
+        next_place: Where the other arm places the object next: grasps of its hand that cannot reach the place are not
+            chosen. The first arm is taken to be out of the way by then.
     """
 
     to_arm: str = ""
+    next_place: PlaceParams | None = field(default=None, metadata={SKILL: "place"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from skill_server.state.scene_query import supports
 
 __all__ = ["Carry", "CarryParams"]
 
-AGAIN = {Code.NO_CANDIDATE, Code.TRAJECTORY_REFUSED, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
+AGAIN = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.TRAJECTORY_REFUSED, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
 """Failures of a step after which another pair of grasps, or another way, may serve."""
 OFF_M, OFF_RAD = 0.025, math.radians(10.0)
 """The largest distance of the settled object from its place."""

@@ -12,6 +12,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.grasping.pick_checks import check_next_place
 from skill_server.grasping.pick_params import PickParams
 from skill_server.handing.hand_step import HandStep, present, take
 from skill_server.handing.leaving import leave
@@ -68,6 +69,7 @@ class Handover(CompositeSkill[HandoverParams]):
                 checks.number("gripper_wait", params.gripper_wait, 0.0, 10.0, "s"),
                 checks.number("search_time", params.search_time, 0.1, 600.0, "s"),
                 simbox_checks.whole("max_attempts", params.max_attempts, 1, 20, "attempts"),
+                *_check_place(params, robot, arm, world),
                 arm_motions.check_run(params),
             )
         )
@@ -234,6 +236,14 @@ def _taking_arm(params: HandoverParams, robot: Robot, arm: ArmSpec) -> str:
     """Return the name of the arm that takes; empty where the goal leaves it open."""
     others = [name for name in robot.arms if name != arm.name]
     return params.to_arm or (others[0] if len(others) == 1 else "")
+
+
+def _check_place(params: HandoverParams, robot: Robot, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
+    """Check the place that follows, as the other arm will do it."""
+    name = _taking_arm(params, robot, arm)
+    if params.next_place is None or name not in robot.arms:
+        return ()
+    return check_next_place(params.next_place, params.object, robot.arms[name], world)
 
 
 def _check_arms(params: HandoverParams, robot: Robot, arm: ArmSpec) -> Outcome:
