@@ -25,8 +25,8 @@ JUMP_RAD = 0.25
 POSE_DOF, RELAXING = 6, 20
 SPARE_RAD = 0.04
 """Largest step between two knots of joints that are moved to the middle of their range, rad or m."""
-EDGE_RAD = 0.01
-"""Least distance of a joint from its limits, rad or m."""
+EDGE_RAD, SLACK_RAD = 0.01, 1e-6
+"""Least distance of a joint from its limits, and what rounding may take of it, rad or m."""
 
 
 class PathBroken(Exception):
@@ -151,10 +151,12 @@ class ArmChain:
         return found
 
     def _check(self, q: Array) -> None:
-        beyond = np.flatnonzero(((q < self._low) | (q > self._high)).any(axis=1))
+        # A joint that is nearer to its limit at the beginning may stay as near.
+        low, high = np.minimum(self._low, q[0]) - SLACK_RAD, np.maximum(self._high, q[0]) + SLACK_RAD
+        beyond = np.flatnonzero(((q < low) | (q > high)).any(axis=1))
         if len(beyond):
             i = int(beyond[0])
-            joint = int(np.maximum(self._low - q[i], q[i] - self._high).argmax())
+            joint = int(np.maximum(low - q[i], q[i] - high).argmax())
             raise PathBroken(f"{self.arm.joint_names[joint]} would be at its limit", i)
         jumps = np.flatnonzero(np.abs(np.diff(q, axis=0)).max(axis=1) > JUMP_RAD)
         if len(jumps):
