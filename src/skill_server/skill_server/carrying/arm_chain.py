@@ -13,6 +13,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 
 WITHIN_M, WITHIN_RAD = 1e-4, 5e-4
 """Largest error of a solution."""
+EXACT = 0.01
+"""Share of that error at which the search ends: what is left would make the curve through the samples uneven."""
 KNOT = 10
 """Every so many samples are solved one after the other; those between begin at a curve through them."""
 ROUNDS, KNOT_ROUNDS = 12, 40
@@ -83,7 +85,7 @@ class ArmChain:
         for _ in range(rounds):
             frames = self._frames(q)
             error = _error(frames[-1], world_T_ee)
-            if _is_met(error).all():
+            if _is_met(error, EXACT).all():
                 break
             q += np.clip(self._step(frames, error)[0], -STEP_RAD, STEP_RAD)
         q[~_is_met(_error(self.hands(q), world_T_ee))] = np.nan
@@ -197,6 +199,6 @@ def _error(here: Array, target: Array) -> Array:
     return np.hstack([target[:, :3, 3] - here[:, :3, 3], sine])
 
 
-def _is_met(error: Array) -> Array:
+def _is_met(error: Array, share: float = 1.0) -> Array:
     moved, turned = np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
-    return np.asarray((moved < WITHIN_M) & (turned < WITHIN_RAD))
+    return np.asarray((moved < share * WITHIN_M) & (turned < share * WITHIN_RAD))

@@ -17,8 +17,8 @@ from .arm_chain import ArmChain
 PERIOD_S = 0.02
 CHAIN_M, CHAIN_RAD = 5e-4, 2e-3
 """Largest change of the pose of one hand in the other from the beginning, at any time of a trajectory."""
-FINE = 200
-"""Steps of the time law at which the limits are looked at."""
+FINE, SPARE = 1000, 1.01
+"""Steps of the time law at which the limits are looked at, and the share by which it is slower than they ask for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +69,7 @@ def timed(robot: Robot, arms: Sequence[ArmSpec], q: Array, hands: Sequence[Array
     for places in hands:
         fast = np.linalg.norm(CubicSpline(share, places)(s, 1), axis=1) * s1
         duration = max(duration, float(fast.max()) / pace.tool_speed)
+    duration *= SPARE
     t = np.linspace(0.0, duration, int(np.ceil(duration / PERIOD_S)) + 1)
     s, s1, s2 = (part[:, None] for part in _quintic(t / duration))
     at, rate, change = curve(s[:, 0]), curve(s[:, 0], 1), curve(s[:, 0], 2)
