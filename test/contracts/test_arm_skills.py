@@ -237,7 +237,7 @@ class TestCarryInBothHands(SkillContract[CarryParams]):
         return Carry()
 
     def params(self) -> CarryParams:
-        return CarryParams(object="cube", position=(0.45, 0.1))
+        return CarryParams(object="cube", position=(0.41, 0.1), lift=0.01, tool_speed=0.5)
 
     def unknown(self) -> CarryParams:
         return CarryParams(object="cub", position=(0.45, 0.1))

@@ -130,6 +130,8 @@ class _Motion:
     def _follow(self, i: int, begin_s: float) -> None:
         try:
             context, part = self.pair[i], replace(self.command.parts[i], begin_s=begin_s)
+            if self._stop.is_set() or context.token.is_set():
+                return
             outcome = self._arm(i, part).follow(part, should_stop=self._watch(i))
             if not outcome.ok and not (outcome.code is Code.CANCELED and self._stop.is_set()):
                 self._fail(replace(outcome, message=f"{context.arm_spec.name}: {outcome.message}"))
