@@ -67,7 +67,14 @@ class ArmChain:
         ]
 
     def hands(self, q: Array) -> Array:
-        """Return world_T_ee (k, 4, 4) at configurations (k, dof), rad or m."""
+        """Return the poses of the hand at configurations.
+
+        Args:
+            q: Configurations, (k, dof), rad or m.
+
+        Returns:
+            world_T_ee, (k, 4, 4).
+        """
         return self._frames(q)[-1]
 
     def solve(self, guess_q: Array, world_T_ee: Array, rounds: int = KNOT_ROUNDS) -> Array:
@@ -110,7 +117,11 @@ class ArmChain:
         return here if self.is_within(here) else q
 
     def is_within(self, q: Array) -> bool:
-        """Return True when no joint of configurations (..., dof) is at its limit."""
+        """Return True when no joint is at its limit.
+
+        Args:
+            q: Configurations, (..., dof), rad or m; one with nan is not within the limits.
+        """
         return bool(((q >= self._low) & (q <= self._high)).all())
 
     def along(self, start_q: Array, world_T_ee: Array) -> Array:

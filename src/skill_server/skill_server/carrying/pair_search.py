@@ -49,7 +49,7 @@ class FoundPair:
 
     @property
     def key(self) -> Key:
-        """What two equal pairs have in common."""
+        """The values that two equal pairs have in common."""
         first, second = (tuple(np.round(pose.matrix().ravel(), 4).tolist()) for pose in self.grasps)
         return first, second
 

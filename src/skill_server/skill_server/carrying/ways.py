@@ -33,7 +33,8 @@ ROOM_M = 0.25
 GOAL_BIAS = 0.3
 TURN_M = 0.2
 """A radian counts as this distance where poses are compared, m."""
-SHORTCUTS = 20
+SHORTCUTS, MOST_STEPS = 20, 80
+"""The most steps that shorten a way, and that search for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +105,11 @@ class WayPlanner:
                 continue
             self.judged += 1
             legs = [self._leg(holds, STAGES[i], found[0][i], found[1][i]) for i in range(len(STAGES))]
-            free = [self._is_free(holds, one) for one in legs]
-            if all(free):
+            if not self._is_free(holds, legs[0]) or not self._is_free(holds, legs[2]):
+                continue
+            if self._is_free(holds, legs[1]):
                 return tuple(legs)
-            if free[0] and free[2] and blocked is None:
-                blocked = k
+            blocked = k if blocked is None else blocked
         if blocked is None or not goes_around:
             return None
         found = self._along(holds, blocked, simple[blocked])
@@ -214,8 +215,9 @@ class WayPlanner:
         rng = holds[0].context.rng
         low = np.minimum(start.translation_m, goal.translation_m) - (ROOM_M, ROOM_M, 0.0)
         high = np.maximum(start.translation_m, goal.translation_m) + ROOM_M
-        while time.monotonic() < self.until_s:
+        for _ in range(MOST_STEPS):
             holds[0].context.token.check()
+            self._check_time()
             share = rng.uniform()
             target = goal
             if rng.uniform() > GOAL_BIAS:
@@ -229,7 +231,6 @@ class WayPlanner:
             nodes.append((step, added, near))
             if _apart(step, goal) < 1e-6:
                 return self._through(holds, _shortened(self, holds, _branch(nodes)), q)
-        self._check_time()
         return None
 
     def _step(
