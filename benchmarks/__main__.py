@@ -47,7 +47,7 @@ PLAIN = {
     "look_ahead": ("benchmarks.skills.look_ahead", ""),
     "regrasp": ("benchmarks.skills.regrasp", ""),
     "handover": ("benchmarks.skills.handover", ""),
-    "carry": ("benchmarks.skills.carry", ""),
+    "carry": ("benchmarks.two_arms.carry", ""),
     "conditions": ("benchmarks.conditions", ""),
     "conditions_node": ("benchmarks.conditions.node", ""),
     "batch": ("benchmarks.planning.batch", ""),

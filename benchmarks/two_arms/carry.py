@@ -1,4 +1,4 @@
-"""One object carried with both arms, in physics: ``python -m benchmarks.skills.carry [--episodes 100] [--robot R]``.
+"""One object carried with both arms, in physics: ``python -m benchmarks.two_arms.carry [--episodes 100] [--robot R]``.
 
 A bar of 440 mm lies before the robot, and is carried to another place and direction on the table. The criterion is, in
 the settled world, that the bar lies there, upright, and no hand touches it. On the way the measured pose of one hand in
