@@ -95,7 +95,7 @@ class ArmChain:
             if _is_met(error, EXACT).all():
                 break
             q += np.clip(self._step(frames, error)[0], -STEP_RAD, STEP_RAD)
-        q[~_is_met(_error(self.hands(q), world_T_ee))] = np.nan
+        q[np.logical_not(_is_met(_error(self.hands(q), world_T_ee)))] = np.nan
         return q
 
     def relaxed(self, q: Array, world_T_ee: Pose) -> Array:
@@ -176,8 +176,8 @@ class ArmChain:
             raise PathBroken("the arm would jump to another configuration", int(jumps[0]) + 1)
 
     def _frames(self, q: Array) -> list[Array]:
-        positions = {name: np.full(len(q), value) for name, value in self._rest.items()}
-        positions |= {name: q[:, i] for i, name in enumerate(self.arm.joint_names)}
+        positions: dict[str, Array] = {name: np.full(len(q), value) for name, value in self._rest.items()}
+        positions.update((name, q[:, i]) for i, name in enumerate(self.arm.joint_names))
         return self._chain.frames(positions, np.broadcast_to(self._base, (len(q), 4, 4)))
 
     def _step(self, frames: list[Array], error: Array) -> tuple[Array, Array]:

@@ -55,7 +55,7 @@ def timed(robot: Robot, arms: Sequence[ArmSpec], q: Array, hands: Sequence[Array
     joints = [robot.joints[name] for name in names]
     share = np.linspace(0.0, 1.0, len(q))
     curve = CubicSpline(share, q)
-    u = np.linspace(0.0, 1.0, FINE)
+    u: Array = np.linspace(0.0, 1.0, FINE, dtype=np.float64)
     s, s1, s2 = _quintic(u)
     first, second = curve(s, 1), curve(s, 2)
     speed = np.abs(first * s1[:, None]).max(axis=0)
@@ -70,7 +70,7 @@ def timed(robot: Robot, arms: Sequence[ArmSpec], q: Array, hands: Sequence[Array
         fast = np.linalg.norm(CubicSpline(share, places)(s, 1), axis=1) * s1
         duration = max(duration, float(fast.max()) / pace.tool_speed)
     duration *= SPARE
-    t = np.linspace(0.0, duration, int(np.ceil(duration / PERIOD_S)) + 1)
+    t: Array = np.linspace(0.0, duration, int(np.ceil(duration / PERIOD_S)) + 1, dtype=np.float64)
     s, s1, s2 = (part[:, None] for part in _quintic(t / duration))
     at, rate, change = curve(s[:, 0]), curve(s[:, 0], 1), curve(s[:, 0], 2)
     qd, qdd = rate * s1 / duration, (change * s1**2 + rate * s2) / duration**2
@@ -105,8 +105,8 @@ def divided(together: Trajectory, arms: Sequence[ArmSpec]) -> tuple[Trajectory, 
     for arm in arms:
         own = slice(begin, begin + len(arm.joint_names))
         begin = own.stop
-        columns = (values[:, own] for values in (together.q, together.qd, together.qdd))
-        made.append(Trajectory(arm.joint_names, together.t_s, *columns))
+        q, qd, qdd = (values[:, own] for values in (together.q, together.qd, together.qdd))
+        made.append(Trajectory(arm.joint_names, together.t_s, q, qd, qdd))
     return tuple(made)
 
 

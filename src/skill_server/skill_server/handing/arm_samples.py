@@ -51,6 +51,8 @@ def arm_samples(
 def _hand_poses(robot: Robot, arm: ArmSpec, world_T_base: Pose, q: Array) -> Array:
     """Return world_T_ee (n, 4, 4) of configurations (n, dof); other joints of the chain are at rest."""
     chain = BatchChain(robot, arm.ee_link, arm.base_link)
-    positions = {name: np.full(len(q), joint_position(robot, name, {})) for name in chain.drivers}
-    positions |= {name: q[:, i] for i, name in enumerate(arm.joint_names)}
+    positions: dict[str, Array] = {
+        name: np.full(len(q), joint_position(robot, name, {})) for name in chain.drivers
+    }
+    positions.update((name, q[:, i]) for i, name in enumerate(arm.joint_names))
     return chain.poses(positions, world_T_base.matrix())
