@@ -12,6 +12,7 @@ from handiwork_core.contracts.commands import CommandFunction
 from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.contracts.ports import Arm
 from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
@@ -196,12 +197,12 @@ class _Spread:
             f"{SPREAD_M * 1e3:.0f} mm or {SPREAD_RAD:.2f} rad; both arms have stopped"
         )
 
-    def _relative(self, world: World) -> np.ndarray:
+    def _relative(self, world: World) -> Array:
         first, second = (
             _hand(chain, one, world) for chain, one in zip(self._chains, self._pair, strict=True)
         )
         return np.asarray(np.linalg.inv(first) @ second)
 
 
-def _hand(chain: ArmChain, context: Context, world: World) -> np.ndarray:
+def _hand(chain: ArmChain, context: Context, world: World) -> Array:
     return np.asarray(chain.hands(arm_q(world, context.arm_spec)[None])[0])
