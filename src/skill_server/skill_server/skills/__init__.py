@@ -33,6 +33,7 @@ from .pick_place.pick import Pick
 from .pick_place.place import Place
 from .pick_place.pour import Pour
 from .pick_place.rotate_obj import RotateObj
+from .two_arms.carry import Carry
 from .two_arms.handover import Handover
 
 BUILTIN = (
@@ -40,6 +41,7 @@ BUILTIN = (
     Place,
     ApproachRotate,
     ArtPreplan,
+    Carry,
     Close,
     DexPick,
     DexPlace,
