@@ -19,6 +19,7 @@ COMMANDS = {
     "inspect.status": ("status",),
     "inspect.conditions": ("conditions",),
     "inspect.why": ("why",),
+    "inspect.bundles": ("explain", "replay"),
     "inspect.watch": ("watch", "unwatch", "watch-task"),
     "goals.goal": ("pick", "place"),
     "goals.run_skill": ("run",),

@@ -23,6 +23,7 @@ from handiwork_ros.rclpy_support.ros_clock import RosClock
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
+from skill_server.flight.recorder import FlightRecorder
 
 from .arm_runner import ArmRunner
 
@@ -80,7 +81,11 @@ class ArmSet:
 
 
 def arm_set(
-    node: ManagedNode, robot: Robot, world: RosWorldSource, make_planner: Callable[[], Planner]
+    node: ManagedNode,
+    robot: Robot,
+    world: RosWorldSource,
+    make_planner: Callable[[], Planner],
+    recorder: FlightRecorder | None = None,
 ) -> ArmSet:
     """Make clients, lease and runner for every arm of the robot.
 
@@ -89,6 +94,7 @@ def arm_set(
         robot: Robot.
         world: Source of the world.
         make_planner: Returns the planner port, which the arms share.
+        recorder: Flight recorder of all runs; None for none.
 
     Returns:
         The arms.
@@ -121,6 +127,7 @@ def arm_set(
             base=base,
             supervision=supervision,
             frames=world.frames,
+            recorder=recorder,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
         leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
