@@ -7,7 +7,7 @@ PACKAGE = "handiwork_viz"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="Films of simulated scenes, and pages that show robots.",
+    description="Films of simulated scenes, pages that show robots, and recordings.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
@@ -19,4 +19,5 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
+    entry_points={"console_scripts": ["recorder = handiwork_viz.recording.ros.program:main"]},
 )

@@ -27,6 +27,7 @@ COMMANDS = {
     "goals.task": ("task",),
     "goals.skills": ("skills",),
     "files.new_skill": ("new-skill",),
+    "stack.record": ("record",),
     "goals.safety": ("stop", "safety"),
     "stack.soak": ("soak",),
     "stack.soak_all": ("soak-all",),
