@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from mcap.exceptions import McapError
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
+from zstandard import ZstdError
 
 
 class RecordingError(Exception):
@@ -94,7 +96,7 @@ def _of_file(file: Path, topics: Collection[str], cut: Cut) -> Iterator[Read]:
                     decode = decoders[channel.id]
                     if decode is not None:
                         yield Read(channel.topic, schema.name, record.log_time * 1e-9, decode(record.data))
-        except (McapError, EOFError, ValueError, KeyError) as error:
+        except (McapError, EOFError, ValueError, KeyError, struct.error, ZstdError) as error:
             if not channels:
                 raise RecordingError(f"{file} is no MCAP file ({type(error).__name__}: {error})") from error
             cut.text = f"{file.name} was cut off after {count} messages, and is shown up to there"

@@ -56,7 +56,7 @@ def definition_of(kind: Any) -> str:
         done.add(name)
         inner = _class(name)
         package, _folder, plain = name.split("/")
-        parts.append(f"{LINE}\nMSG: {package}/{plain}\n{_fields(inner)}")
+        parts.append(f"{LINE}\nMSG: {package}/{_inner_name(plain)}\n{_fields(inner)}")
         todo += _inner(inner)
     return "".join(parts)
 
@@ -83,6 +83,11 @@ def _inner(kind: Any) -> list[str]:
     return found
 
 
+def _inner_name(name: str) -> str:
+    """Return the name of a part of an action without underscores, which names of messages may not have."""
+    return name.replace("_", "")
+
+
 def _fields(kind: Any) -> str:
     """Return one line per field; a type without fields has one byte, as in what is sent."""
     names = list(kind.get_fields_and_field_types())
@@ -103,7 +108,7 @@ def _type(slot: Any) -> str:
 def _plain(slot: Any) -> str:
     if hasattr(slot, "namespaced_name"):
         package, _folder, name = slot.namespaced_name()
-        return f"{package}/{name}"
+        return f"{package}/{_inner_name(name)}"
     name = getattr(slot, "typename", None)
     if name is not None:
         return PRIMITIVES.get(name, name)
