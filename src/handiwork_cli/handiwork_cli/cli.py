@@ -20,6 +20,7 @@ COMMANDS = {
     "inspect.conditions": ("conditions",),
     "inspect.why": ("why",),
     "inspect.bundles": ("explain", "replay"),
+    "inspect.plot": ("plot",),
     "inspect.watch": ("watch", "unwatch", "watch-task"),
     "goals.goal": ("pick", "place"),
     "goals.run_skill": ("run",),

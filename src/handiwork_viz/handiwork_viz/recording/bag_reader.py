@@ -75,6 +75,12 @@ def read_messages(path: Path, topics: Collection[str] = (), cut: Cut | None = No
         yield from _of_file(file, topics, cut or Cut())
 
 
+def _readable(schema: Schema) -> Schema:
+    """Return the schema with a name that mcap-ros2-support takes; it refuses ``Pick_FeedbackMessage``."""
+    name = schema.name.replace("_", "") if "/action/" in schema.name else schema.name
+    return Schema(id=schema.id, data=schema.data, encoding=schema.encoding, name=name)
+
+
 def _of_file(file: Path, topics: Collection[str], cut: Cut) -> Iterator[Read]:
     schemas, channels, decoders = dict[int, Schema](), dict[int, Channel](), dict[int, Any]()
     factory, count = DecoderFactory(), 0
@@ -92,7 +98,9 @@ def _of_file(file: Path, topics: Collection[str], cut: Cut) -> Iterator[Read]:
                         continue
                     schema = schemas[channel.schema_id]
                     if channel.id not in decoders:
-                        decoders[channel.id] = factory.decoder_for(channel.message_encoding, schema)
+                        decoders[channel.id] = factory.decoder_for(
+                            channel.message_encoding, _readable(schema)
+                        )
                     decode = decoders[channel.id]
                     if decode is not None:
                         yield Read(channel.topic, schema.name, record.log_time * 1e-9, decode(record.data))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -189,7 +188,17 @@ def qos_text(reliability: str, durability: str, depth: int) -> str:
         durability: ``volatile`` or ``transient_local``.
         depth: Depth of the history.
     """
-    fields = {"history": "keep_last", "depth": depth, "reliability": reliability, "durability": durability}
-    return "\n".join(
-        f"{'- ' if i == 0 else '  '}{k}: {json.dumps(v)}" for i, (k, v) in enumerate(fields.items())
-    )
+    never = "\n    sec: 9223372036\n    nsec: 854775807"
+    fields = {
+        "history": "keep_last",
+        "depth": str(depth),
+        "reliability": reliability,
+        "durability": durability,
+        "deadline": never,
+        "lifespan": never,
+        "liveliness": "automatic",
+        "liveliness_lease_duration": never,
+        "avoid_ros_namespace_conventions": "false",
+    }
+    lines = (f"{name}:{value}" if value is never else f"{name}: {value}" for name, value in fields.items())
+    return "- " + "\n  ".join(lines)

@@ -47,8 +47,11 @@ class Steady:
         return self.now_s
 
 
-def written(folder: Path, count: int = 300, limits: Limits = Limits(free_mb=0.0)) -> BagWriter:
-    writer = BagWriter(folder, limits)
+def written(
+    folder: Path,
+    count: int = 300,
+) -> BagWriter:
+    writer = BagWriter(folder, Limits(free_mb=0.0))
     writer.add_topic(topic_of("/joint_states", "sensor_msgs/msg/JointState"))
     writer.add_topic(topic_of("/pick/_action/get_result/_service_event", EVENT))
     for number in range(count):
@@ -67,16 +70,19 @@ def test_three_readers_find_every_message(tmp_path: Path) -> None:
     path = writer.files[0]
     assert numbers(path) == [float(n) for n in range(300)]
     with path.open("rb") as stream:
-        read = list(make_reader(stream, decoder_factories=[DecoderFactory()]).iter_decoded_messages())
-    assert len(read) == 301
-    assert read[-1][3].response[0].result.result.outcome.message == "no grasp"
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        assert sum(1 for _ in reader.iter_messages()) == 301
+        read = list(reader.iter_decoded_messages(["/joint_states"]))
+    assert [one[3].position[0] for one in read] == [float(n) for n in range(300)]
+    event = next(read_messages(path, ["/pick/_action/get_result/_service_event"])).message
+    assert event.response[0].result.result.outcome.message == "no grasp"
     with AnyReader([path]) as bag:
         raw = list(bag.messages())
         assert len(raw) == 301
         found: Any = bag.deserialize(raw[3][2], raw[3][0].msgtype)
         assert found.position.tolist() == [3.0, 0.5]
-        event: Any = bag.deserialize(raw[-1][2], raw[-1][0].msgtype)
-        assert event.response[0].result.result.bundle == "/tmp/a.bundle"
+        same: Any = bag.deserialize(raw[-1][2], raw[-1][0].msgtype)
+        assert same.response[0].result.result.bundle == "/tmp/a.bundle"
 
 
 def test_a_new_file_begins_by_time_and_by_size(tmp_path: Path) -> None:

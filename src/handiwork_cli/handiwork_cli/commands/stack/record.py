@@ -55,11 +55,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _fault(options: argparse.Namespace) -> str:
-    for name in ("topics", "exclude"):
-        try:
+    try:
+        for name in ("topics", "exclude"):
             re.compile(getattr(options, name))
-        except re.error as error:
-            return f"--{name} {getattr(options, name)!r} is no regular expression: {error}"
+    except re.error as error:
+        return f"--{name} {getattr(options, name)!r} is no regular expression: {error}"
     for name in ("max_size_mb", "max_duration_s"):
         if not getattr(options, name) > 0.0:
             return f"--{name.replace('_', '-')} is {getattr(options, name)}; give more than 0"

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Options:
     """
 
     folder: str = ""
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     wanted: str = ""
     unwanted: str = ""
 
