@@ -66,7 +66,7 @@ def read_messages(path: Path, topics: Collection[str] = (), cut: Cut | None = No
     Args:
         path: A file, or the folder of a recording.
         topics: Names of the topics; empty for all.
-        cut: Is told where a file ended early.
+        cut: Receives the place where a file ended early.
 
     Raises:
         RecordingError: There is no recording, or a file is none.
