@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import defaultdict, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,19 @@ class Session:
         return self._now_s
 
     def world(self) -> World:
-        """Return the newest recorded snapshot."""
-        index = bisect_right(self._times, self._now_s + 1e-9) - 1
-        return self.bundle.seen[max(index, 0)].world
+        """Return the newest recorded snapshot.
+
+        After the last one the world stays as it is, and is measured on: a replay that takes a moment longer to decide
+        must not find a silent world. Where silence was the cause, it stays silent.
+        """
+        now_s = self._now_s
+        index = max(bisect_right(self._times, now_s + 1e-9) - 1, 0)
+        newest = self.bundle.seen[index]
+        later_s = now_s - newest.at_s
+        is_silent = self.bundle.head.outcome.code in (Code.ROBOT_LOST, Code.STALE_WORLD)
+        if index < len(self._times) - 1 or later_s <= 0.0 or is_silent:
+            return newest.world
+        return _later(newest.world, later_s)
 
     def advance(self, to_s: float) -> None:
         """Let the time pass; it never goes back.
@@ -132,6 +142,19 @@ class Session:
                 self.comparison.identical += 1
             else:
                 self.comparison.same += 1
+
+
+def _later(world: World, by_s: float) -> World:
+    """Return a world in which the same was measured later."""
+    states = {name: replace(state, stamp_s=state.stamp_s + by_s) for name, state in world.states.items()}
+    return replace(
+        world,
+        stamp_s=world.stamp_s + by_s,
+        contacts_stamp_s=world.contacts_stamp_s + by_s,
+        states=states,
+        joints=replace(world.joints, stamp_s=world.joints.stamp_s + by_s),
+        suction={name: replace(cup, stamp_s=cup.stamp_s + by_s) for name, cup in world.suction.items()},
+    )
 
 
 def same_bits(first: Any, second: Any) -> bool:
