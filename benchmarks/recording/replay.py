@@ -1,4 +1,4 @@
-"""Replays of goals that failed: ``python -m benchmarks.skills.replay --count 50``.
+"""Replays of goals that failed: ``python -m benchmarks.recording.replay --count 50``.
 
 Picks and places in physics, in scattered scenes, each with a fault that is planted by the seed. Each goal that does not
 succeed leaves a bundle, which is read back and replayed by the code of ``handiwork replay``: does it reach the same

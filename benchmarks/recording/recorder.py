@@ -1,4 +1,4 @@
-"""Cost and losses of ``handiwork record`` at 1,000 messages a second: ``python -m benchmarks.nodes.recorder``.
+"""Cost and losses of ``handiwork record`` at 1,000 messages a second: ``python -m benchmarks.recording.recorder``.
 
 This process publishes joint states with nine joints on five topics. The recorder is a process of its own. Its processor
 time includes that of the threads of DDS. The recording is read back, and missing messages are counted.
