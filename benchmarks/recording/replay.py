@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "test"))
 from tqdm import tqdm  # noqa: E402
 
 from handiwork_cli.replay.replay import Replayed, params_types, replay_bundle  # noqa: E402
+from handiwork_cli.replay.ros.in_process_planner import planner_of  # noqa: E402
 from handiwork_core.bundles.bundle import read_bundle  # noqa: E402
 from handiwork_core.bundles.folder import BundleFolder  # noqa: E402
 from handiwork_core.contracts.planning import Engine, PlanResult  # noqa: E402
@@ -154,7 +155,8 @@ def measure(count: int, seed: int, folder: Path) -> list[tuple[str, Replayed, fl
                 threading.Event().wait(0.01)
             bundle = read_bundle(path, params_types(catalog))
             begun_s = time.perf_counter()
-            again = replay_bundle(bundle, catalog.find(bundle.head.skill), robot, lambda *_: engine)
+            planner = planner_of(bundle, robot, lambda *_: engine)
+            again = replay_bundle(bundle, catalog.find(bundle.head.skill), robot, planner)
             rows.append((fault, again, time.perf_counter() - begun_s, path.stat().st_size))
             bar.update()
     recorder.close()

@@ -13,26 +13,22 @@ import yaml
 from handiwork_core.bundles.bundle import Bundle, BundleError, Seen
 from handiwork_core.bundles.encoding import Unknown
 from handiwork_core.config.dataclass_loader import nearest
-from handiwork_core.contracts.planning import Engine
 from handiwork_core.contracts.skill import Context, Progress, Skill, Token
-from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.robot.robot import Robot
 from skill_server.execution.run import run_skill
 from skill_server.params.registry import Catalog, UnknownSkill
 from skill_server.preview.rehearsal import PreviewResult, preview_skill
 
-from .in_process_planner import InProcessPlanner
 from .replayed_ports import (
     ReplayedArm,
     ReplayedFrames,
     ReplayedPlanner,
     ReplayedWay,
     ReplayedWorld,
+    WorldPlanner,
 )
 from .session import Comparison, Session
-
-MakeEngine = Callable[[Robot, Pose], Engine]
 
 
 @dataclass(frozen=True)
@@ -85,21 +81,20 @@ def skill_of(bundle: Bundle, catalog: Catalog) -> Skill[Any]:
     return skill
 
 
-def replay_bundle(bundle: Bundle, skill: Skill[Any], robot: Robot, make_engine: MakeEngine) -> Replayed:
+def replay_bundle(bundle: Bundle, skill: Skill[Any], robot: Robot, planner: WorldPlanner) -> Replayed:
     """Run a recorded goal again: planned again, in the recorded world, with what the controllers answered then.
 
     Args:
         bundle: A bundle with parameters.
         skill: Its skill.
         robot: Its robot.
-        make_engine: Makes the planning engine for a robot whose base has a pose.
+        planner: Plans again.
 
     Returns:
         The outcome, and the comparison with the recorded one.
     """
     token = Token()
     session = Session(bundle, token)
-    planner = _planner(bundle, robot, make_engine)
     stages = list[str]()
 
     def note(progress: Progress) -> None:
@@ -120,7 +115,7 @@ def replay_bundle(bundle: Bundle, skill: Skill[Any], robot: Robot, make_engine: 
 
 
 def preview_bundle(
-    bundle: Bundle, skill: Skill[Any], robot: Robot, make_engine: MakeEngine, changes: Mapping[str, str]
+    bundle: Bundle, skill: Skill[Any], robot: Robot, planner: WorldPlanner, changes: Mapping[str, str]
 ) -> Replayed:
     """Plan a recorded goal with other parameters, in the world in which it began.
 
@@ -128,7 +123,7 @@ def preview_bundle(
         bundle: A bundle with parameters.
         skill: Its skill.
         robot: Its robot.
-        make_engine: Makes the planning engine for a robot whose base has a pose.
+        planner: Plans again.
         changes: New values of parameters as YAML, by name.
 
     Returns:
@@ -152,7 +147,6 @@ def preview_bundle(
     verdict = skill.is_feasible(params, robot, arm, first.world)
     if not verdict.ok:
         return Replayed(verdict.in_one(), bundle.head.outcome, is_new=True)
-    planner = _planner(bundle, robot, make_engine)
     context = _context(frozen, session, planner, robot, arm.name, session.token, lambda _progress: None)
     result: PreviewResult = preview_skill(skill, params, context)
     stages = tuple(one.stage for one in result.stages)
@@ -202,20 +196,10 @@ def _value(name: str, text: str, now: Any) -> Any:
     return value
 
 
-def _planner(bundle: Bundle, robot: Robot, make_engine: MakeEngine) -> InProcessPlanner:
-    world = bundle.seen[0].world
-    base = world.frames.get("robot") or next(iter(bundle.before.values())).world_T_base
-    if base is None:
-        raise BundleError(
-            "the pose of the robot's base is not in the bundle, so nothing can be planned again"
-        )
-    return InProcessPlanner(robot, make_engine(robot, base), world)
-
-
 def _context(
     bundle: Bundle,
     session: Session,
-    planner: InProcessPlanner,
+    planner: WorldPlanner,
     robot: Robot,
     name: str,
     token: Token,

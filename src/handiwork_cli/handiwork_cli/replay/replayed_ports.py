@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from handiwork_core.bundles.bundle import Before, Validation
 from handiwork_core.contracts.planning import (
@@ -23,7 +23,6 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 
-from .in_process_planner import InProcessPlanner
 from .session import STEP_S, Session
 
 A = TypeVar("A")
@@ -50,12 +49,48 @@ THREADS = ("path-check", "choice-ahead")
 """Threads of a run that ask the planner while the arm moves."""
 
 
+class WorldPlanner(Protocol):
+    """A planner that gets the world of each request."""
+
+    def plan(self, request: PlanRequest, world: World, should_stop: ShouldStop) -> PlanResult:
+        """Plan in a world; see ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            world: The world.
+            should_stop: True ends the request.
+        """
+        ...
+
+    def check_candidates(
+        self, request: CandidatesRequest, world: World, should_stop: ShouldStop
+    ) -> CandidatesResult:
+        """Check candidates in a world; see ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            world: The world.
+            should_stop: True ends the request.
+        """
+        ...
+
+    def validate(self, arm: str, asked: Validation, world: World) -> Verdict:
+        """Check a trajectory in a world; see ``Planner.validate`` and ``validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            asked: The trajectory and its scene.
+            world: The world.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class ReplayedPlanner:
     """``Planner`` of one arm."""
 
     session: Session
-    planner: InProcessPlanner
+    planner: WorldPlanner
     arm: str
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_cli.replay import replay as replay_module
 from handiwork_cli.replay.explanation import explain
 from handiwork_cli.replay.replay import Replayed, changed, lines_of, replay_bundle
 from handiwork_core.bundles.bundle import Bundle, BundleError, LogLine, Seen, read_bundle
@@ -48,7 +47,7 @@ def read(recorder: FlightRecorder, result: ExecutionResult) -> Bundle:
     return read_bundle(Path(result.bundle), [PickParams])
 
 
-def replayed(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> Replayed:
+def replayed(bundle: Bundle) -> Replayed:
     """Replay with the planner of the fakes in place of the engine."""
 
     class Planner:
@@ -64,8 +63,7 @@ def replayed(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> Replayed:
         def validate(self, arm: str, asked: Any, _world: World) -> Any:
             return self.fake.validate(arm, asked.trajectory, asked.scene, should_stop=lambda: False)
 
-    monkeypatch.setattr(replay_module, "_planner", lambda *_: Planner())
-    return replay_bundle(bundle, Pick(), gantry(), lambda *_: None)  # type: ignore[arg-type, return-value]
+    return replay_bundle(bundle, Pick(), gantry(), Planner())
 
 
 def test_a_run_that_succeeds_leaves_nothing(recorder: FlightRecorder, tmp_path: Path) -> None:
@@ -76,9 +74,7 @@ def test_a_run_that_succeeds_leaves_nothing(recorder: FlightRecorder, tmp_path: 
     assert not (tmp_path / "bundles").exists()
 
 
-def test_a_failure_leaves_what_was_asked_and_answered(
-    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_what_was_asked_and_answered(recorder: FlightRecorder) -> None:
     f = made()
     f.arm.miss = np.array([0.012, 0, 0, 0, 0, 0])
     recorder.note_log(LogLine(1.0, "WARN", "sim_bridge", "slow"))
@@ -95,7 +91,9 @@ def test_a_failure_leaves_what_was_asked_and_answered(
         "stop",
     }
     assert bundle.log[-1].text == "slow"
-    again = replayed(bundle, monkeypatch)
+    again = replayed(
+        bundle,
+    )
     assert again.is_same, lines_of(again)
     assert again.comparison.identical == again.comparison.count > 0
     text = explain(bundle, "a.bundle")
@@ -105,9 +103,7 @@ def test_a_failure_leaves_what_was_asked_and_answered(
 
 
 @pytest.mark.parametrize("motion", [1, 2, 3])
-def test_a_cancel_in_any_motion_is_repeated(
-    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, motion: int
-) -> None:
+def test_a_cancel_in_any_motion_is_repeated(recorder: FlightRecorder, motion: int) -> None:
     f = made()
 
     def cancel(t: float) -> None:
@@ -119,26 +115,26 @@ def test_a_cancel_in_any_motion_is_repeated(
     assert result.outcome.code is Code.CANCELED
     bundle = read(recorder, result)
     assert bundle.stop is not None
-    again = replayed(bundle, monkeypatch)
+    again = replayed(
+        bundle,
+    )
     assert again.is_same, lines_of(again)
 
 
 @pytest.mark.parametrize("code", [Code.PLANNER_LOST, Code.PLAN_BUDGET])
-def test_what_no_engine_can_repeat_is_repeated_as_recorded(
-    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, code: Code
-) -> None:
+def test_what_no_engine_can_repeat_is_repeated_as_recorded(recorder: FlightRecorder, code: Code) -> None:
     f = made()
     f.planner.refusals = [blocked(code, "", "")]
     result = recorded(recorder, f)
     assert result.outcome.code is code
-    again = replayed(read(recorder, result), monkeypatch)
+    again = replayed(
+        read(recorder, result),
+    )
     assert again.is_same, lines_of(again)
     assert again.comparison.repeated == 1
 
 
-def test_an_object_that_slips_away_is_judged_the_same(
-    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_that_slips_away_is_judged_the_same(recorder: FlightRecorder) -> None:
     f = made()
 
     def slip(t: float) -> None:
@@ -148,16 +144,16 @@ def test_an_object_that_slips_away_is_judged_the_same(
     f.arm.on_tick = slip
     result = recorded(recorder, f)
     assert not result.outcome.ok
-    again = replayed(read(recorder, result), monkeypatch)
+    again = replayed(
+        read(recorder, result),
+    )
     assert again.is_same, lines_of(again)
 
 
-def test_another_engine_shows_as_another_outcome(
-    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_engine_shows_as_another_outcome(recorder: FlightRecorder) -> None:
     f = made()
     f.planner.refusals = [blocked(Code.PATH_BLOCKED, "gantry/hand", "table")]
-    again = replayed(read(recorder, recorded(recorder, f)), monkeypatch)
+    again = replayed(read(recorder, recorded(recorder, f)))
     assert not again.is_same
     assert again.comparison.other
     assert "ANOTHER OUTCOME" in "\n".join(lines_of(again))

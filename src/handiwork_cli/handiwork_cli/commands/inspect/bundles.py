@@ -77,8 +77,9 @@ def run_replay(options: argparse.Namespace) -> int:
     Returns:
         Exit code.
     """
-    from handiwork_cli.replay.refusal import check_again
     from handiwork_cli.replay.replay import lines_of, params_types, preview_bundle, replay_bundle, skill_of
+    from handiwork_cli.replay.ros.in_process_planner import planner_of
+    from handiwork_cli.replay.ros.refusal import check_again
     from skill_server.params.registry import load_catalog
     from skill_server.skills import BUILTIN
 
@@ -93,9 +94,11 @@ def run_replay(options: argparse.Namespace) -> int:
                 raise BundleError("--set: a refused goal has no parameters; send the goal with other ones")
             replayed = check_again(bundle, catalog, robot)
         elif changes:
-            replayed = preview_bundle(bundle, skill_of(bundle, catalog), robot, cpu_engine, changes)
+            planner = planner_of(bundle, robot, cpu_engine)
+            replayed = preview_bundle(bundle, skill_of(bundle, catalog), robot, planner, changes)
         else:
-            replayed = replay_bundle(bundle, skill_of(bundle, catalog), robot, cpu_engine)
+            planner = planner_of(bundle, robot, cpu_engine)
+            replayed = replay_bundle(bundle, skill_of(bundle, catalog), robot, planner)
     except BundleError as error:
         print(f"handiwork replay: {error}", file=sys.stderr)
         return BAD

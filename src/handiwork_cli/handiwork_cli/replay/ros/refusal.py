@@ -9,6 +9,7 @@ from typing import Any
 
 from handiwork_msgs.action import Pick, Place
 
+from handiwork_cli.replay.replay import Replayed
 from handiwork_core.bundles.bundle import Bundle, BundleError
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
 from handiwork_core.contracts.skill import Skill
@@ -23,8 +24,6 @@ from skill_server.params.validation import judged_parameters
 from skill_server.ros.goal_decoding import decode_arm, decode_goal
 from skill_server.ros.run_skill_action import found, refusal
 from skill_server.state.frame_lookup import KnownFrames
-
-from .replay import Replayed
 
 ACTIONS: Mapping[str, Any] = {"pick": Pick, "place": Place}
 OF_THE_GOAL = frozenset(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
-from handiwork_core.bundles.bundle import Validation
+from handiwork_core.bundles.bundle import Bundle, BundleError, Validation
 from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,
@@ -45,6 +46,8 @@ from handiwork_ros.conversions import (
 )
 from planner_node.pipeline.pipeline import PlanningPipeline, WorldReaders
 from planner_node.pipeline.planning_scene import PlanningScene
+
+MakeEngine = Callable[[Robot, Pose], Engine]
 
 MORE_TIME = 10.0
 """The factor of planning budgets: this machine may be slower than the one that recorded."""
@@ -140,6 +143,26 @@ class InProcessPlanner:
         if outcome.code is Code.UNSET:
             return Verdict(Code.INTERNAL, "the engine gave no verdict")
         return Verdict(outcome.code, outcome.message, outcome.blocking, verdict.clearance_m, verdict.at)
+
+
+def planner_of(bundle: Bundle, robot: Robot, make_engine: MakeEngine) -> InProcessPlanner:
+    """Make the planner for a bundle.
+
+    Args:
+        bundle: The bundle.
+        robot: Its robot.
+        make_engine: Makes the planning engine for a robot whose base has a pose.
+
+    Raises:
+        BundleError: The pose of the base is not known.
+    """
+    world = bundle.seen[0].world
+    base = world.frames.get("robot") or next(iter(bundle.before.values())).world_T_base
+    if base is None:
+        raise BundleError(
+            "the pose of the robot's base is not in the bundle, so nothing can be planned again"
+        )
+    return InProcessPlanner(robot, make_engine(robot, base), world)
 
 
 def _pose(pose: Pose) -> Pose:
