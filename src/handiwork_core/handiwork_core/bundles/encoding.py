@@ -158,8 +158,8 @@ def _filled(kind: type | None, name: str, values: Mapping[str, Any]) -> Any:
         return Unknown(name, values)
     if issubclass(kind, tuple):
         return kind(**values)
-    made = object.__new__(kind)
-    for field in dataclasses.fields(kind):
+    made: Any = object.__new__(kind)
+    for field in dataclasses.fields(made):
         if field.name in values:
             value = values[field.name]
         elif field.default is not dataclasses.MISSING:

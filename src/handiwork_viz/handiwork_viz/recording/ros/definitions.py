@@ -111,7 +111,7 @@ def _plain(slot: Any) -> str:
         return f"{package}/{_inner_name(name)}"
     name = getattr(slot, "typename", None)
     if name is not None:
-        return PRIMITIVES.get(name, name)
+        return str(PRIMITIVES.get(name, name))
     word = "wstring" if "W" in type(slot).__name__ else "string"
     bound = getattr(slot, "maximum_size", None)
     return word if bound is None else f"{word}<={bound}"
