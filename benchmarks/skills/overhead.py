@@ -99,8 +99,13 @@ def main() -> None:
     """Print one row for each kind of command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--no-flight-recorder", action="store_true", help="turn the flight recorder off")
+    parser.add_argument("--record", default="", metavar="FOLDER", help="record all topics meanwhile")
     options = parser.parse_args()
-    with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
+    arguments = {"engine": "cpu", "flight_recorder": str(not options.no_flight_recorder).lower()}
+    if options.record:
+        arguments |= {"record": "true", "record_dir": options.record}
+    with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
         news = News(stack)
         kinds = {

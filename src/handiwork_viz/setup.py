@@ -7,7 +7,7 @@ PACKAGE = "handiwork_viz"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="Films of scenes, pages that show robots, and the page on a running stack.",
+    description="Films of scenes, pages that show robots, the page on a running stack, and recordings.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
@@ -19,4 +19,5 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
+    entry_points={"console_scripts": ["recorder = handiwork_viz.recording.ros.program:main"]},
 )

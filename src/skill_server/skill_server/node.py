@@ -39,6 +39,7 @@ from .ros.admission import Gate
 from .ros.arm_set import arm_set
 from .ros.condition_client import MonitorClient
 from .ros.execute_plan_action import execute_plan_binding
+from .ros.flight_recording import open_recorder
 from .ros.preview_markers import PreviewMarkers
 from .ros.previews import PREVIEWS, Previews
 from .ros.run_skill_action import run_skill_binding
@@ -70,7 +71,8 @@ class SkillServer(ManagedNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
         signs, self._wait = Heartbeats(self), StartWait(self)
-        self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs))
+        self._recorder = open_recorder(self, self._robot, self._robot_dir, self._world.snapshot)
+        self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs), self._recorder)
         self._safety = SafetyWatch(self, lambda why: self._arms.stop_all(why.code, why.message))
         self._heartbeat = HeartbeatPublisher(self, self._arms.supervised)
         host, leases = action_host_node(self), self._arms.leases
@@ -135,6 +137,8 @@ class SkillServer(ManagedNode):
         self._admission.close()
         if self.closing.is_set():
             self._arms.end_close()
+            if self._recorder is not None:
+                self._recorder.close()
 
     def is_idle(self) -> bool:
         """True when no goal runs."""
@@ -172,6 +176,7 @@ class SkillServer(ManagedNode):
             lambda: self._arms.watch.why_refused(),
             roots,
             Previews(self._arms.runs, self._arms.leases, PreviewMarkers(self, self._robot).show),
+            self._recorder,
         )
         for skill in catalog.skills.values():
             action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)

@@ -45,6 +45,10 @@ class InterfaceTable:
     nodes: dict[str, Interfaces] = field(default_factory=dict)
 
 
+EVENTS = ("send_goal", "get_result")
+"""The services of an action whose events its server publishes for recorders."""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeInterfaces:
     """Interfaces of one ROS node of a process with its full names, each of which begins with a slash."""
@@ -99,6 +103,8 @@ def _placeholders(robot: Robot) -> Mapping[str, tuple[str, ...]]:
 
 
 def _full(process: str, node: str, own: Interfaces, names: Mapping[str, tuple[str, ...]]) -> NodeInterfaces:
+    events = (f"{action}/_action/{service}/_service_event" for action in own.executes for service in EVENTS)
+    own = replace(own, publishes=(*own.publishes, *events))
     lists = (tuple(sorted(set(_expanded(getattr(own, f.name), node, names)))) for f in fields(own))
     return NodeInterfaces(process, node, Interfaces(*lists))
 

@@ -81,6 +81,8 @@ def print_table(reports: Mapping[str, SkillReport]) -> None:
             f"{skill:<{wide}}{'in all':<22}{total}  {outcome.code.name} {outcome.message}".rstrip(),
             flush=True,
         )
+        if report.bundle:
+            print(f"what happened: handiwork explain {report.bundle}", flush=True)
 
 
 def print_preview(report: SkillReport) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 CACHE = "HANDIWORK_CACHE_DIR"
 """Environment variable that names the cache folder; it takes precedence over all others."""
 
+STATE = "HANDIWORK_STATE_DIR"
+"""Environment variable that names the folder for recordings and bundles; it takes precedence over all others."""
+
 SHARED = (Path("/var/tmp"), Path("/dev/shm"))
 """Folders of all users; the first one survives a restart of the machine."""
 
@@ -47,6 +50,24 @@ def cache_folder(environment: Mapping[str, str], shared: tuple[Path, ...] = SHAR
         if _is_private(folder) and is_writable(folder):
             return folder
     return None
+
+
+def state_folder(environment: Mapping[str, str], shared: tuple[Path, ...] = SHARED) -> Path | None:
+    """Return the first writable folder of this user for what is to be kept: recordings and bundles.
+
+    Args:
+        environment: HANDIWORK_STATE_DIR, XDG_STATE_HOME and HOME are tried, then what ``cache_folder`` tries.
+        shared: See ``cache_folder``.
+
+    Returns:
+        The folder, or None if nothing is writable.
+    """
+    own = [Path(environment[STATE])] if environment.get(STATE) else []
+    if environment.get("XDG_STATE_HOME"):
+        own.append(Path(environment["XDG_STATE_HOME"]) / "handiwork")
+    if environment.get("HOME"):
+        own.append(Path(environment["HOME"]) / ".local" / "state" / "handiwork")
+    return next((folder for folder in own if is_writable(folder)), None) or cache_folder(environment, shared)
 
 
 def ros_log_folder(environment: Mapping[str, str]) -> Path:

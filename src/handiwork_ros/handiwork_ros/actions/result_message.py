@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from handiwork_msgs.msg import Outcome as OutcomeMsg
 from rclpy.serialization import serialize_message
 
@@ -114,9 +115,23 @@ def end_goal(handle: Any, outcome: Outcome) -> None:
         handle: Handle of the goal.
         outcome: Its outcome.
     """
+    ends = {
+        GoalStatus.STATUS_SUCCEEDED: handle.succeed,
+        GoalStatus.STATUS_CANCELED: handle.canceled,
+        GoalStatus.STATUS_ABORTED: handle.abort,
+    }
+    ends[status_of(handle, outcome)]()
+
+
+def status_of(handle: Any, outcome: Outcome) -> int:
+    """Return the status of ``action_msgs/msg/GoalStatus`` that belongs to an outcome.
+
+    Args:
+        handle: Handle of the goal.
+        outcome: Its outcome.
+    """
     if outcome.code is Code.OK:
-        handle.succeed()
-    elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
-        handle.canceled()
-    else:
-        handle.abort()
+        return int(GoalStatus.STATUS_SUCCEEDED)
+    if outcome.code is Code.CANCELED and handle.is_cancel_requested:
+        return int(GoalStatus.STATUS_CANCELED)
+    return int(GoalStatus.STATUS_ABORTED)

@@ -15,12 +15,13 @@ from rclpy.node import Node
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code, Outcome
 
+from .action_events import ActionEvents
 from .admission import Admission, AdmissionQueue
 from .arm_lease import ArmLease, Policy
 from .body_run import run_body
 from .goal_log import GoalLog
 from .multi_arm_lease import MultiArmLease
-from .result_message import Encode, bare_result, end_goal, filled_result
+from .result_message import Encode, bare_result, end_goal, filled_result, status_of
 from .skill_binding import ArmRequest, E, GoalRejected, Report, SkillBinding
 from .time_allowance import TimeAllowance, allowance_fault, allowance_s
 
@@ -74,6 +75,7 @@ class SkillActionServer(Generic[E]):
         self._goals: dict[bytes, _Admitted[E]] = {}
         self._allowances: dict[bytes, TimeAllowance] = {}
         self._seen: deque[bytes] = deque(maxlen=REMEMBERED)
+        self._events = ActionEvents(node or lease.node, binding.action_type, binding.name)
         self.server = ActionServer(
             node or lease.node,
             binding.action_type,
@@ -88,6 +90,7 @@ class SkillActionServer(Generic[E]):
     def _on_accepted(self, handle: Any) -> None:
         """Submit a goal for its check; it stays in the state ACCEPTED until then."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
+        self._events.goal(handle)
         if key in self._seen:
             # rclpy refuses an id as long as it keeps the result, on a clock that may be set forward meanwhile.
             text = "this goal was sent again after its result was forgotten; it is not run a second time"
@@ -183,6 +186,7 @@ class SkillActionServer(Generic[E]):
             outcome, run = Outcome(Code.INTERNAL, f"the skill server raised {error!r}; see its log"), None
         sent, result = self._encode(handle.request, outcome, run)
         self._log.ended(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
+        self._events.result(handle, status_of(handle, sent), result)
         try:
             end_goal(handle, sent)
         except Exception as error:  # broad on purpose: the middleware may refuse any transition

@@ -90,6 +90,7 @@ class SkillReport:
         seed: Seed of the run.
         world_version: Version of the world's geometry.
         plan: What the skill would do, after a goal with ``plan_only``; else None.
+        bundle: File that the flight recorder leaves of a goal that did not succeed; empty for none.
     """
 
     outcome: Outcome
@@ -102,6 +103,7 @@ class SkillReport:
     seed: int = 0
     world_version: int = 0
     plan: SkillPreview | None = None
+    bundle: str = ""
 
     @property
     def ok(self) -> bool:
@@ -159,6 +161,7 @@ def report_from_msg(message: SkillResult) -> SkillReport:
         message.seed,
         message.world_version,
         _preview_from_msg(message.plan) if message.plan.plan_id else None,
+        message.bundle,
     )
 
 

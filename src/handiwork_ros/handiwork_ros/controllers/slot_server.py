@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from action_msgs.msg import GoalStatus
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 
@@ -20,6 +21,7 @@ from handiwork_core.control.trajectory_controller import Ending, TrajectoryResul
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.safety.lease import HeartbeatLease
+from handiwork_ros.actions.action_events import ActionEvents
 from handiwork_ros.controllers.feedback import feedback_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard
@@ -68,6 +70,7 @@ class SlotServer(Generic[G, R]):
         self._on_begin, self._progress = on_begin, progress
         self._goals: dict[bytes, Goal[G, R]] = {}
         kind, name = action
+        self._events = ActionEvents(node, kind, name)
         self.server = ActionServer(
             node,
             kind,
@@ -95,6 +98,7 @@ class SlotServer(Generic[G, R]):
 
     async def _execute(self, handle: Any) -> Any:
         key = bytes(handle.goal_id.uuid)
+        self._events.goal(handle)
         ended: Future = Future()
         executor = self._node.executor
         try:
@@ -104,8 +108,10 @@ class SlotServer(Generic[G, R]):
                 self._feedback_of(handle),
             )
         except ValueError as error:
+            refused = self._write(self._refuse(str(error)))
+            self._events.result(handle, GoalStatus.STATUS_ABORTED, refused)
             handle.abort()
-            return self._write(self._refuse(str(error)))
+            return refused
         self._goals[key] = goal
         self._on_begin()
         if handle.is_cancel_requested:
@@ -119,10 +125,13 @@ class SlotServer(Generic[G, R]):
         del self._goals[key]
         message = self._write(result)
         if result.ending is Ending.SUCCEEDED:
+            self._events.result(handle, GoalStatus.STATUS_SUCCEEDED, message)
             handle.succeed()
         elif result.ending is Ending.CANCELED and handle.is_cancel_requested:
+            self._events.result(handle, GoalStatus.STATUS_CANCELED, message)
             handle.canceled()
         else:
+            self._events.result(handle, GoalStatus.STATUS_ABORTED, message)
             if result.message:
                 self._node.get_logger().warning(result.message)
             handle.abort()

@@ -27,7 +27,10 @@ P = TypeVar("P", bound=RunParams)
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """How a run of ``arm`` ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
+    """How a run of ``arm`` ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady.
+
+    ``bundle`` is the file that the flight recorder leaves of it; empty for none.
+    """
 
     outcome: Outcome
     stages: tuple[StageReport, ...]
@@ -36,6 +39,7 @@ class ExecutionResult:
     world_version: int
     seed: int
     arm: str = ""
+    bundle: str = ""
 
 
 def run_skill(

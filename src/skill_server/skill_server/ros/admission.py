@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from handiwork_core.bundles.bundle import Seen
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.geometry import Pose
@@ -16,9 +17,11 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.actions.skill_binding import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.ports.world import RosWorldSource
 from skill_server.execution.run import ExecutionResult
+from skill_server.flight.recorder import FlightRecorder
 from skill_server.params.located_files import judged_with_files
 
 from .arm_runner import ArmRunner
+from .flight_recording import plain_goal
 from .goal_decoding import decode_arm, decode_goal, frames_of, noting
 from .previews import Previews
 from .result_encoding import feedback_to_msg, result_to_msg
@@ -40,6 +43,7 @@ class Gate:
         why_lost: Returns why the robot is lost, by the watch that also ends running goals; empty when it is not.
         roots: Folders below which the files that goals name must lie.
         previews: Plans goals with ``plan_only``, and executes plans.
+        recorder: Flight recorder, for goals that never run; None for none.
     """
 
     robot: Robot
@@ -51,6 +55,7 @@ class Gate:
     why_lost: Callable[[], str]
     roots: DataRoots
     previews: Previews
+    recorder: FlightRecorder | None = None
 
     def world(self) -> World:
         """Return the newest world.
@@ -179,12 +184,16 @@ class Gate:
 
         def encode_for(goal: Any, outcome: Outcome, ended: ExecutionResult | None) -> Any:
             # What the goal names, such as a plan, may be forgotten by the end of its run.
-            name = ended.arm if ended is not None and ended.arm else arm_of(goal)
+            given = ended.arm if ended is not None and ended.arm else arm_of(goal)
             try:
-                runs = self.runs[self.robot.arm(name).name]
+                runs = self.runs[self.robot.arm(given).name]
             except KeyError:
-                return encode(outcome, ended)
-            return action.Result(result=runs.result(outcome, ended))
+                made = encode(outcome, ended)
+            else:
+                made = action.Result(result=runs.result(outcome, ended))
+            if ended is None and not outcome.ok:
+                made.result.bundle = self._bundle(name, goal, given, outcome)
+            return made
 
         return SkillBinding(
             name,
@@ -195,3 +204,11 @@ class Gate:
             label,
             encode_for,
         )
+
+    def _bundle(self, action: str, goal: Any, arm: str, outcome: Outcome) -> str:
+        """Leave the bundle of a goal that never ran, or whose run did not end by itself; return its path."""
+        if self.recorder is None:
+            return ""
+        world = self.source.snapshot()
+        seen = Seen(world.stamp_s, world)
+        return self.recorder.refused(action, plain_goal(goal), arm, outcome, seen)

@@ -40,6 +40,7 @@ from skill_server.coordination.fence import (
     FencedPlanner,
 )
 from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.flight.recorder import FlightRecorder
 from skill_server.preview.previewed_skill import execute_plan
 from skill_server.preview.rehearsal import PreviewResult, preview_skill
 from skill_server.preview.skill_plan import SkillPlan
@@ -70,6 +71,7 @@ class ArmRunner:
         supervision: Settings of the supervision of running motions.
         compliance: Admittance controller port; None without one.
         frames: Transforms of tf; None without any.
+        recorder: Flight recorder; None: runs are not recorded.
     """
 
     robot: Robot
@@ -85,6 +87,7 @@ class ArmRunner:
     supervision: SupervisionSettings = SUPERVISED
     compliance: Compliance | None = None
     frames: FrameSource | None = None
+    recorder: FlightRecorder | None = None
 
     def run(
         self,
@@ -121,7 +124,10 @@ class ArmRunner:
                 for runner in runners
             ]
             own.partners = dict(zip(names[1:], others, strict=True))
-            return run_skill(skill, params, own)
+            if self.recorder is None:
+                return run_skill(skill, params, own)
+            trace = self.recorder.begin(params, own)
+            return self.recorder.end(trace, skill, run_skill(skill, params, own))
 
     def preview(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, around: Surroundings = ALONE
@@ -138,7 +144,11 @@ class ArmRunner:
         way, context = self.right_of_way, self._context(self.robot, params.seed, token, report)
         if way is not None:
             around = replace(around, others=lambda: way.others()[1])
-        return preview_skill(skill, params, context, around)
+        if self.recorder is None:
+            return preview_skill(skill, params, context, around)
+        trace = self.recorder.begin(params, context, plan_only=True)
+        result = replace(preview_skill(skill, params, context, around), arm=self.arm_spec.name)
+        return self.recorder.end(trace, skill, result)
 
     def execute(self, plan: SkillPlan, token: Token, report: Report) -> ExecutionResult:
         """Execute a plan of this arm as it was previewed, on the arm's worker thread.

@@ -24,6 +24,7 @@ from handiwork_ros.rclpy_support.ros_clock import RosClock
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
+from skill_server.flight.recorder import FlightRecorder
 
 from .arm_runner import ArmRunner
 from .motion_drawings import DrawnPlanner, MotionDrawings
@@ -82,7 +83,11 @@ class ArmSet:
 
 
 def arm_set(
-    node: ManagedNode, robot: Robot, world: RosWorldSource, make_planner: Callable[[], Planner]
+    node: ManagedNode,
+    robot: Robot,
+    world: RosWorldSource,
+    make_planner: Callable[[], Planner],
+    recorder: FlightRecorder | None = None,
 ) -> ArmSet:
     """Make clients, lease and runner for every arm of the robot.
 
@@ -91,6 +96,7 @@ def arm_set(
         robot: Robot.
         world: Source of the world.
         make_planner: Returns the planner port, which the arms share.
+        recorder: Flight recorder of all runs; None for none.
 
     Returns:
         The arms.
@@ -126,6 +132,7 @@ def arm_set(
             supervision=supervision,
             frames=world.frames,
             compliance=compliance,
+            recorder=recorder,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
         leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base, compliance))

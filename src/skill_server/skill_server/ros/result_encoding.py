@@ -45,7 +45,7 @@ def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> S
             for s in run.stages
         ]
         result.duration, result.planning_time = run.duration_s, run.planning_time_s
-        result.seed, result.world_version = run.seed, run.world_version
+        result.seed, result.world_version, result.bundle = run.seed, run.world_version, run.bundle
     if isinstance(run, PreviewResult) and run.plan is not None:
         result.plan = plan_to_msg(run.plan)
     return result

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tqdm import tqdm
 
 from handiwork_cli.stack.demo_cells import (
     Target,
@@ -112,7 +113,8 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
         with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
             stack.wait_active()
             watch = JointWatch(stack.client.node)
-            for index in range(options.episodes):
+            episodes = range(options.episodes)
+            for index in tqdm(episodes, "soak", unit="episode", delay=2.0, disable=None, leave=False):
                 failure = _episode(stack, index, options.seed + index, targets, tally)
                 tally.episodes += 1
                 if failure is not None:
@@ -120,9 +122,8 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
                 if options.cancel_every and index % options.cancel_every == options.cancel_every - 1:
                     _cancel_probe(stack, watch, index, options, targets[0], tally)
                 end = f"failed: {failure.text}" if failure else f"ok, {tally.episode_s[-1]:.1f} s"
-                print(
-                    f"episode {index + 1}/{options.episodes} seed {options.seed + index}: {end}", flush=True
-                )
+                tqdm.write(f"episode {index + 1}/{options.episodes} seed {options.seed + index}: {end}")
+                sys.stdout.flush()
     except StackError as error:
         print(f"handiwork soak: {error}", file=sys.stderr)
         tally.episodes = max(tally.episodes, len(tally.failures)) + 1

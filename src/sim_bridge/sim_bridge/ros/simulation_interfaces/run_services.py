@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
+from handiwork_ros.actions.action_events import ActionEvents
 from handiwork_ros.node.managed_node import ManagedNode
 from sim_bridge.loop.sim_loop import TICK_S, SimLoop
 from sim_bridge.mujoco.spawning import FORMAT
@@ -89,11 +90,19 @@ class RunServices:
             host: The node that hosts it.
             kind: Type of the action.
         """
+        events = ActionEvents(host, kind, "simulate_steps")
+
+        async def execute(handle: Any) -> Any:
+            events.goal(handle)
+            result = await self._simulate(handle)
+            events.result(handle, handle.status, result)
+            return result
+
         return ActionServer(
             host,
             kind,
             "simulate_steps",
-            execute_callback=self._simulate,
+            execute_callback=execute,
             goal_callback=lambda _goal: GoalResponse.ACCEPT if self._node.is_active else GoalResponse.REJECT,
             cancel_callback=lambda _goal: CancelResponse.ACCEPT,
             result_timeout=RESULT_TIMEOUT_S,

@@ -1,0 +1,1 @@
+"""Recordings, bundles and replays: what they cost, and whether they are whole."""

@@ -1,0 +1,1 @@
+"""Bundles of the flight recorder: what happened, and the same run once more in this process."""

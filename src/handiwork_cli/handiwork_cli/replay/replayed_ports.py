@@ -1,0 +1,313 @@
+"""The ports of a replay: the world and the controllers as recorded, and a planner that plans again."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from handiwork_core.bundles.bundle import Before, Validation
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.model.errors import HandiworkError
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+
+from .session import STEP_S, Session
+
+A = TypeVar("A")
+
+OUTSIDE = frozenset(
+    {
+        Code.CANCELED,
+        Code.PREEMPTED,
+        Code.SHUTDOWN,
+        Code.TIME_RESET,
+        Code.TIMED_OUT,
+        Code.BUSY,
+        Code.NOT_ACTIVE,
+        Code.PLAN_BUDGET,
+        Code.PLANNER_LOST,
+        Code.ARM_IN_THE_WAY,
+        Code.ROBOT_LOST,
+        Code.STALE_WORLD,
+        Code.INTERNAL,
+    }
+)
+"""Codes of answers that depend on processes, load or other arms: no engine would give them again."""
+THREADS = ("path-check", "choice-ahead")
+"""Threads of a run that ask the planner while the arm moves."""
+
+
+class WorldPlanner(Protocol):
+    """A planner that gets the world of each request."""
+
+    def plan(self, request: PlanRequest, world: World, should_stop: ShouldStop) -> PlanResult:
+        """Plan in a world; see ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            world: The world.
+            should_stop: True ends the request.
+        """
+        ...
+
+    def check_candidates(
+        self, request: CandidatesRequest, world: World, should_stop: ShouldStop
+    ) -> CandidatesResult:
+        """Check candidates in a world; see ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            world: The world.
+            should_stop: True ends the request.
+        """
+        ...
+
+    def validate(self, arm: str, asked: Validation, world: World) -> Verdict:
+        """Check a trajectory in a world; see ``Planner.validate`` and ``validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            asked: The trajectory and its scene.
+            world: The world.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ReplayedPlanner:
+    """``Planner`` of one arm."""
+
+    session: Session
+    planner: WorldPlanner
+    arm: str
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            should_stop: Not used: only the token ends a replay.
+        """
+        call = self.session.next_call("plan", self.arm)
+        if call is None:
+            return self.planner.plan(request, self.session.world(), should_stop)
+        if call.answer is None or call.answer.code in OUTSIDE:
+            return self._repeated(call.answer or PlanResult(Code.CANCELED), call.ended_s)
+        answer = self.planner.plan(request, call.world, lambda: False)
+        self.session.compare("plan", call.answer, answer)
+        self.session.advance(call.ended_s)
+        return answer
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            should_stop: Not used: only the token ends a replay.
+        """
+        call = self.session.next_call("check_candidates", self.arm)
+        if call is None:
+            return self.planner.check_candidates(request, self.session.world(), should_stop)
+        if call.answer is None or call.answer.code in OUTSIDE:
+            return self._repeated(call.answer or CandidatesResult(Code.CANCELED, "", ()), call.ended_s)
+        answer = self.planner.check_candidates(request, call.world, lambda: False)
+        self.session.compare("check_candidates", call.answer, answer)
+        self.session.advance(call.ended_s)
+        return answer
+
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            should_stop: Not used: only the token ends a replay.
+        """
+        return self._verdict("validate", arm, Validation(trajectory, scene))
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            rest: Part of the motion.
+            should_stop: Not used: only the token ends a replay.
+        """
+        return self._verdict("validate_rest", arm, Validation(trajectory, scene, rest))
+
+    def _verdict(self, port: str, arm: str, asked: Validation) -> Verdict:
+        call = self.session.next_call(port, self.arm)
+        if call is None:
+            return self.planner.validate(arm, asked, self.session.world())
+        if call.answer is None or call.answer.code in OUTSIDE:
+            return self._repeated(call.answer or Verdict(Code.CANCELED), call.ended_s)
+        answer = self.planner.validate(arm, asked, call.world)
+        self.session.compare(port, call.answer, answer)
+        self.session.advance(call.ended_s)
+        return answer
+
+    def _repeated(self, answer: A, ended_s: float) -> A:
+        self.session.comparison.repeated += 1
+        self.session.advance(ended_s)
+        return answer
+
+
+@dataclass(frozen=True)
+class ReplayedArm:
+    """``Arm`` and ``Gripper`` of one arm; ``port`` is the name under which motions were recorded."""
+
+    session: Session
+    arm: str
+    port: str = "follow"
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``.
+
+        Args:
+            trajectory: The motion.
+            should_stop: Called as time passes, so that the supervision looks at the world.
+        """
+        return self._passed(self.port, should_stop)
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``."""
+        call = self.session.next_call("stop", self.arm)
+        if call is None:
+            return OK
+        self.session.advance(call.ended_s)
+        return call.answer or OK
+
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``.
+
+        Args:
+            width_m: Not used: the fingers move as recorded.
+            force_n: Not used.
+            should_stop: Called as time passes.
+        """
+        return self._passed("move", should_stop)
+
+    def _passed(self, port: str, should_stop: ShouldStop) -> Outcome:
+        call = self.session.next_call(port, self.arm)
+        if call is None:
+            return Outcome(Code.CANCELED, "the recorded run had ended by then")
+        while self.session.now_s() < call.ended_s:
+            self.session.advance(min(self.session.now_s() + STEP_S, call.ended_s))
+            should_stop()
+            for thread in threading.enumerate():  # time stands still while the planner is asked
+                if thread.name in THREADS and thread is not threading.current_thread():
+                    thread.join(60.0)
+        return call.answer or Outcome(Code.CANCELED, "the recorded call did not return")
+
+
+@dataclass(frozen=True)
+class ReplayedWorld:
+    """``WorldSource`` and ``Clock``."""
+
+    session: Session
+    before: Before
+
+    def snapshot(self) -> World:
+        """See ``WorldSource.snapshot``."""
+        return self.session.world()
+
+    def world_T_base(self) -> Pose:
+        """See ``WorldSource.world_T_base``."""
+        if self.before.world_T_base is None:
+            raise HandiworkError(Outcome(Code.UNKNOWN_FRAME, "the pose of the robot's base was not recorded"))
+        return self.before.world_T_base
+
+    def now_s(self) -> float:
+        """See ``Clock.now_s``."""
+        return self.session.now_s()
+
+    def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
+        """See ``Clock.sleep``.
+
+        Args:
+            seconds: Duration, s.
+            should_stop: True ends the wait.
+        """
+        end_s = self.session.now_s() + seconds
+        while self.session.now_s() < end_s and not should_stop():
+            self.session.advance(min(self.session.now_s() + STEP_S, end_s))
+
+
+@dataclass(frozen=True)
+class ReplayedFrames:
+    """``FrameSource`` with the transforms that were asked for."""
+
+    session: Session
+
+    def lookup(self, target: str, source: str, field: str = "") -> Pose:
+        """See ``FrameSource.lookup``.
+
+        Args:
+            target: Frame in which the pose is expressed.
+            source: Frame whose pose is returned.
+            field: Field of the goal, for errors.
+        """
+        found = self.session.bundle.frames.get((target, source))
+        if found is None:
+            text = f"the transform of {source!r} in {target!r} was not recorded"
+            raise HandiworkError(Outcome(Code.UNKNOWN_FRAME, text, field_name=field))
+        return found
+
+    def known(self) -> list[str]:
+        """See ``FrameSource.known``."""
+        return sorted({name for pair in self.session.bundle.frames for name in pair})
+
+
+@dataclass
+class ReplayedWay:
+    """``RightOfWay`` of a robot with several arms: this arm tries again as often as it did."""
+
+    session: Session
+    arm: str
+    why: str = field(default="the recorded run did not try again")
+
+    def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
+        """See ``RightOfWay.may_try_again``.
+
+        Args:
+            refusals: Not used.
+            should_stop: Not used.
+        """
+        return self.session.left("plan", self.arm) + self.session.left("follow", self.arm) > 0
+
+    def should_yield(self) -> bool:
+        """See ``RightOfWay.should_yield``."""
+        return False
+
+    def mark_irreversible(self, is_committed: bool) -> None:
+        """See ``RightOfWay.mark_irreversible``.
+
+        Args:
+            is_committed: Not used.
+        """
+
+    def yield_until_clear(self, should_stop: ShouldStop) -> None:
+        """See ``RightOfWay.yield_until_clear``.
+
+        Args:
+            should_stop: Not used.
+        """

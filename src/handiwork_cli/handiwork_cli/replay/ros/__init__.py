@@ -1,0 +1,1 @@
+"""The parts of replays that need messages."""

@@ -1,0 +1,1 @@
+"""Bundles: what the flight recorder leaves of a goal that did not succeed. Reading one needs no ROS."""

@@ -1,0 +1,236 @@
+"""Ports that keep what a run asks and is answered, around those of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from handiwork_core.bundles.bundle import GripperMove, Validation
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.contracts.ports import Arm, Clock, FrameSource, Gripper, Planner, WorldSource
+from handiwork_core.contracts.skill import Context, Progress
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+
+from .trace import RunTrace
+
+
+def record_ports(context: Context, trace: RunTrace) -> None:
+    """Replace the ports of a context by recorded ones.
+
+    Args:
+        context: Context of a run that has not begun.
+        trace: Keeps the calls.
+    """
+    name, world = context.arm_spec.name, context.world
+    keep = _Keep(trace, name, world)
+    report = context.report
+
+    def noted(progress: Progress) -> None:
+        trace.note(progress)
+        report(progress)
+
+    context.report = noted
+    context.planner = RecordedPlanner(context.planner, keep)
+    context.arm = RecordedArm(context.arm, keep)
+    context.gripper = RecordedGripper(context.gripper, keep)
+    context.clock = RecordedClock(context.clock, trace)
+    context.world = RecordedWorld(world, trace)
+    if context.base is not None:
+        context.base = RecordedArm(context.base, keep, "follow_base")
+    if context.frames is not None:
+        context.frames = RecordedFrames(context.frames, trace)
+
+
+@dataclass(frozen=True)
+class _Keep:
+    """Keeps the calls of one arm's ports."""
+
+    trace: RunTrace
+    arm: str
+    world: WorldSource
+
+    def __call__(self, port: str, request: Any, act: Callable[[], Any]) -> Any:
+        return self.trace.call(port, self.arm, request, self.world.snapshot(), act, self.world.snapshot)
+
+
+@dataclass(frozen=True)
+class RecordedPlanner:
+    """``Planner`` that keeps requests and answers."""
+
+    planner: Planner
+    keep: _Keep
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            should_stop: True ends the request.
+        """
+        act = lambda: self.planner.plan(request, should_stop=should_stop)  # noqa: E731 - a deferred call
+        return self.keep("plan", request, act)  # type: ignore[no-any-return]
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            should_stop: True ends the request.
+        """
+        act = lambda: self.planner.check_candidates(request, should_stop=should_stop)  # noqa: E731
+        return self.keep("check_candidates", request, act)  # type: ignore[no-any-return]
+
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            should_stop: True ends the request.
+        """
+        act = lambda: self.planner.validate(arm, trajectory, scene, should_stop=should_stop)  # noqa: E731
+        return self.keep("validate", Validation(trajectory, scene), act)  # type: ignore[no-any-return]
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            rest: Part of the motion.
+            should_stop: True ends the request.
+        """
+        act = lambda: self.planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)  # noqa: E731
+        return self.keep("validate_rest", Validation(trajectory, scene, rest), act)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class RecordedArm:
+    """``Arm`` that keeps the motions; ``port`` is the name of the call."""
+
+    arm: Arm
+    keep: _Keep
+    port: str = "follow"
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``.
+
+        Args:
+            trajectory: The motion.
+            should_stop: True ends the motion.
+        """
+        look = self.keep.trace.look_for_stop
+
+        def looked() -> bool:
+            look()
+            return should_stop()
+
+        return self.keep(  # type: ignore[no-any-return]
+            self.port, trajectory, lambda: self.arm.follow(trajectory, should_stop=looked)
+        )
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``."""
+        return self.keep("stop", None, self.arm.stop)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class RecordedGripper:
+    """``Gripper`` that keeps the moves."""
+
+    gripper: Gripper
+    keep: _Keep
+
+    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``.
+
+        Args:
+            width_m: Opening between the pads, m.
+            force_n: Largest force of a finger, N.
+            should_stop: True ends the move.
+        """
+        act = lambda: self.gripper.move(width_m, force_n=force_n, should_stop=should_stop)  # noqa: E731
+        return self.keep("move", GripperMove(width_m, force_n), act)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class RecordedClock:
+    """``Clock`` that looks when the run is ended from outside."""
+
+    clock: Clock
+    trace: RunTrace
+
+    def now_s(self) -> float:
+        """See ``Clock.now_s``."""
+        return self.clock.now_s()
+
+    def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
+        """See ``Clock.sleep``.
+
+        Args:
+            seconds: Duration, s.
+            should_stop: True ends the wait.
+        """
+        self.clock.sleep(seconds, should_stop=should_stop)
+        self.trace.look_for_stop()
+
+
+@dataclass(frozen=True)
+class RecordedWorld:
+    """``WorldSource`` that keeps the snapshots."""
+
+    world: WorldSource
+    trace: RunTrace
+
+    def snapshot(self) -> World:
+        """See ``WorldSource.snapshot``."""
+        world = self.world.snapshot()
+        self.trace.see(world)
+        return world
+
+    def world_T_base(self) -> Pose:
+        """See ``WorldSource.world_T_base``."""
+        return self.world.world_T_base()
+
+
+@dataclass(frozen=True)
+class RecordedFrames:
+    """``FrameSource`` that keeps the transforms."""
+
+    frames: FrameSource
+    trace: RunTrace
+
+    def lookup(self, target: str, source: str, field: str = "") -> Pose:
+        """See ``FrameSource.lookup``.
+
+        Args:
+            target: Frame in which the pose is expressed.
+            source: Frame whose pose is returned.
+            field: Field of the goal, for errors.
+        """
+        found = self.frames.lookup(target, source, field)
+        self.trace.frames[(target, source)] = found
+        return found
+
+    def known(self) -> list[str]:
+        """See ``FrameSource.known``."""
+        return self.frames.known()

@@ -1,0 +1,205 @@
+"""The flight recorder: a minute of history in memory, and one bundle for each goal that did not succeed."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from handiwork_core.bundles.bundle import Bundle, Head, LogLine, Seen, write_bundle
+from handiwork_core.bundles.folder import BundleFolder
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
+from skill_server.execution.run import ExecutionResult
+
+from .recorded_ports import record_ports
+from .trace import RunTrace
+
+log = logging.getLogger(__name__)
+
+HISTORY_S = 60.0
+"""The time that is kept, s of the world's clock."""
+HISTORY_STEP_S = 0.5
+"""The time between two snapshots of the history, s of the world's clock."""
+LOG_LINES = 400
+"""The greatest number of lines of the log that are kept."""
+DENSE_S, SPARSE_STEP_S = 5.0, 0.2
+"""All snapshots of the last seconds are written; before that one in each step, s of the world's clock."""
+WAITING = 20
+"""The greatest number of bundles that wait to be written; further ones are left out."""
+PACKAGES = ("handiwork", "handiwork-core", "numpy", "numba", "mujoco", "ros-rclpy")
+
+R = TypeVar("R", bound=ExecutionResult)
+
+
+class FlightRecorder:
+    """Keeps what runs see and do, and writes bundles on a thread of its own.
+
+    Args:
+        robot: Robot of the server.
+        robot_dir: Folder of its files.
+        folder: Where the bundles go.
+        now: Returns the time of the day.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        robot_dir: str,
+        folder: BundleFolder,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self._robot, self._robot_dir, self._folder, self._now = robot, robot_dir, folder, now
+        self._history = deque[Seen](maxlen=int(HISTORY_S / HISTORY_STEP_S))
+        self._log = deque[LogLine](maxlen=LOG_LINES)
+        self._versions: dict[str, str] = {}
+        self._jobs: queue.Queue[tuple[Path, Bundle] | None] = queue.Queue(WAITING)
+        self._writer = threading.Thread(target=self._write_all, name="flight-recorder", daemon=True)
+        self._writer.start()
+
+    def note_world(self, at_s: float, world: World) -> None:
+        """Add a snapshot to the history.
+
+        Args:
+            at_s: Time of the world's clock, s.
+            world: The snapshot.
+        """
+        if self._history and at_s < self._history[-1].at_s:  # the clock has jumped back
+            self._history.clear()
+        if not self._history or at_s - self._history[-1].at_s >= HISTORY_STEP_S:
+            self._history.append(Seen(at_s, world))
+
+    def note_log(self, line: LogLine) -> None:
+        """Add a line of the log.
+
+        Args:
+            line: The line.
+        """
+        self._log.append(line)
+
+    def begin(self, params: Any, context: Context, *, plan_only: bool = False) -> RunTrace:
+        """Record a run: its ports, and those of its partners, are replaced.
+
+        Args:
+            params: Checked parameters of the skill.
+            context: Context of the run, with its partners.
+            plan_only: True for a preview.
+        """
+        trace = RunTrace(params, context, context.partners, plan_only=plan_only)
+        for one in (context, *context.partners.values()):
+            record_ports(one, trace)
+        return trace
+
+    def end(self, trace: RunTrace, skill: Skill[Any], result: R) -> R:
+        """End the record of a run; a run that did not succeed leaves a bundle.
+
+        Args:
+            trace: The record.
+            skill: The skill.
+            result: How it ended.
+
+        Returns:
+            The result, with the path of the bundle if there is one.
+        """
+        if result.outcome.ok:
+            return result
+        head = self._head(skill.name, skill.name, result.arm, result.outcome)
+        path = self._keep(trace.bundle(head, {}))
+        return replace(result, bundle=path)
+
+    def refused(
+        self, action: str, goal: Mapping[str, Any], arm: str, outcome: Outcome, seen: Seen | None
+    ) -> str:
+        """Leave the bundle of a goal that never ran.
+
+        Args:
+            action: Name of the action.
+            goal: The goal message, as nested mappings.
+            arm: Name of its arm; empty if it is not known.
+            outcome: Why it was refused.
+            seen: The world of that time; None if it is not known.
+
+        Returns:
+            The path of the bundle; empty if none is written.
+        """
+        skill = str(goal.get("skill", action))
+        head = self._head(action, skill, arm, outcome)
+        at_s = 0.0 if seen is None else seen.at_s
+        made = Bundle(head, goal, began_s=at_s, ended_s=at_s, seen=() if seen is None else (seen,))
+        return self._keep(made)
+
+    def close(self, timeout_s: float = 5.0) -> None:
+        """Write what waits, then end the thread.
+
+        Args:
+            timeout_s: Longest wait, s of steady time.
+        """
+        try:
+            self._jobs.put(None, timeout=timeout_s)
+        except queue.Full:
+            return
+        self._writer.join(timeout_s)
+
+    def _head(self, action: str, skill: str, arm: str, outcome: Outcome) -> Head:
+        made = self._now().isoformat(timespec="milliseconds")
+        return Head(action, skill, arm, self._robot.name, self._robot_dir, outcome, made)
+
+    def _keep(self, bundle: Bundle) -> str:
+        """Hand a bundle to the thread that writes; return its path, or an empty text if it is too far behind."""
+        head = bundle.head
+        path = self._folder.next_path(head.skill or head.action, head.outcome.code.name, self._now())
+        history = tuple(one for one in tuple(self._history) if one.at_s < bundle.began_s)
+        bundle = replace(bundle, seen=(*history, *bundle.seen), log=tuple(self._log))
+        try:
+            self._jobs.put_nowait((path, bundle))
+        except queue.Full:
+            log.warning("%d bundles wait to be written already: none for this goal", WAITING)
+            return ""
+        return str(path)
+
+    def _write_all(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            path, bundle = job
+            try:
+                self._folder.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._folder.prune(time.time())
+                head = replace(bundle.head, versions=self._known_versions())
+                write_bundle(path, replace(bundle, head=head, seen=thinned(bundle)))
+                self._folder.prune(time.time())
+            except Exception as error:  # noqa: BLE001 - a full disk or a bug here must never touch a goal
+                log.warning("the bundle %s was not written: %s; the goals go on without", path, error)
+
+    def _known_versions(self) -> dict[str, str]:
+        if not self._versions:
+            installed = {one.name: one.version for one in metadata.distributions() if one.name in PACKAGES}
+            self._versions.update(installed)
+            self._versions["python"] = platform.python_version()
+        return self._versions
+
+
+def thinned(bundle: Bundle) -> tuple[Seen, ...]:
+    """Return the snapshots that are written: all that calls began with, all of the last seconds, and few before.
+
+    Args:
+        bundle: A bundle.
+    """
+    wanted = {id(call.world) for call in bundle.calls}
+    marks = {call.begun_s for call in bundle.calls} | {call.ended_s for call in bundle.calls}
+    kept = list[Seen]()
+    for one in bundle.seen:
+        is_new = not kept or one.at_s - kept[-1].at_s >= SPARSE_STEP_S
+        is_late = one.at_s > bundle.ended_s - DENSE_S
+        if is_new or is_late or id(one.world) in wanted or one.at_s in marks:
+            kept.append(one)
+    return tuple(kept)

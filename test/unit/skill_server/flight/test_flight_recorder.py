@@ -1,0 +1,239 @@
+"""The flight recorder: which runs leave a bundle, what is in it, and that it never touches a run."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from handiwork_cli.replay.explanation import explain
+from handiwork_cli.replay.replay import Replayed, changed, lines_of, replay_bundle
+from handiwork_core.bundles.bundle import Bundle, BundleError, LogLine, Seen, read_bundle
+from handiwork_core.bundles.folder import BundleFolder
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.testing.fakes import Cell, FakePlanner, Fakes, blocked
+from handiwork_core.testing.gantry import gantry
+from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.flight import recorder as recorder_module
+from skill_server.flight.recorder import FlightRecorder, thinned
+from skill_server.skills.pick_place.pick import Pick, PickParams
+
+from ..execution.test_executor import made  # noqa: TID252 - the scene of the executor's tests
+
+PARAMS = PickParams(object="cube", recovery="give_up")
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[FlightRecorder]:
+    one = FlightRecorder(gantry(), "/robots/gantry", BundleFolder(tmp_path / "bundles"))
+    yield one
+    one.close()
+
+
+def recorded(recorder: FlightRecorder, f: Fakes, params: PickParams = PARAMS) -> ExecutionResult:
+    trace = recorder.begin(params, f.context)
+    return recorder.end(trace, Pick(), run_skill(Pick(), params, f.context))
+
+
+def read(recorder: FlightRecorder, result: ExecutionResult) -> Bundle:
+    recorder.close()
+    return read_bundle(Path(result.bundle), [PickParams])
+
+
+def replayed(bundle: Bundle) -> Replayed:
+    """Replay with the planner of the fakes in place of the engine."""
+
+    class Planner:
+        def __init__(self) -> None:
+            self.fake = FakePlanner(Cell({}, {}))
+
+        def plan(self, request: Any, _world: World, _stop: Any) -> Any:
+            return self.fake.plan(request, should_stop=lambda: False)
+
+        def check_candidates(self, request: Any, _world: World, _stop: Any) -> Any:
+            return self.fake.check_candidates(request, should_stop=lambda: False)
+
+        def validate(self, arm: str, asked: Any, _world: World) -> Any:
+            return self.fake.validate(arm, asked.trajectory, asked.scene, should_stop=lambda: False)
+
+    return replay_bundle(bundle, Pick(), gantry(), Planner())
+
+
+def test_a_run_that_succeeds_leaves_nothing(recorder: FlightRecorder, tmp_path: Path) -> None:
+    result = recorded(recorder, made())
+    assert result.outcome.ok
+    assert result.bundle == ""
+    recorder.close()
+    assert not (tmp_path / "bundles").exists()
+
+
+def test_a_failure_leaves_what_was_asked_and_answered(recorder: FlightRecorder) -> None:
+    f = made()
+    f.arm.miss = np.array([0.012, 0, 0, 0, 0, 0])
+    recorder.note_log(LogLine(1.0, "WARN", "sim_bridge", "slow"))
+    result = recorded(recorder, f)
+    bundle = read(recorder, result)
+    assert bundle.head.outcome.code is result.outcome.code is Code.NOT_REACHED
+    assert bundle.params == PARAMS
+    assert {call.port for call in bundle.calls} == {
+        "check_candidates",
+        "plan",
+        "move",
+        "validate",
+        "follow",
+        "stop",
+    }
+    assert bundle.log[-1].text == "slow"
+    again = replayed(
+        bundle,
+    )
+    assert again.is_same, lines_of(again)
+    assert again.comparison.identical == again.comparison.count > 0
+    text = explain(bundle, "a.bundle")
+    assert len(text) == 10
+    assert "NOT_REACHED" in text[0]
+    assert text[1].removeprefix("reason:").strip() == result.outcome.message
+
+
+@pytest.mark.parametrize("motion", [1, 2, 3])
+def test_a_cancel_in_any_motion_is_repeated(recorder: FlightRecorder, motion: int) -> None:
+    f = made()
+
+    def cancel(t: float) -> None:
+        if f.arm.followed == motion and t > 0.1:
+            f.context.token.set(Code.CANCELED)
+
+    f.arm.on_tick = cancel
+    result = recorded(recorder, f)
+    assert result.outcome.code is Code.CANCELED
+    bundle = read(recorder, result)
+    assert bundle.stop is not None
+    again = replayed(
+        bundle,
+    )
+    assert again.is_same, lines_of(again)
+
+
+@pytest.mark.parametrize("code", [Code.PLANNER_LOST, Code.PLAN_BUDGET])
+def test_what_no_engine_can_repeat_is_repeated_as_recorded(recorder: FlightRecorder, code: Code) -> None:
+    f = made()
+    f.planner.refusals = [blocked(code, "", "")]
+    result = recorded(recorder, f)
+    assert result.outcome.code is code
+    again = replayed(
+        read(recorder, result),
+    )
+    assert again.is_same, lines_of(again)
+    assert again.comparison.repeated == 1
+
+
+def test_an_object_that_slips_away_is_judged_the_same(recorder: FlightRecorder) -> None:
+    f = made()
+
+    def slip(t: float) -> None:
+        if f.arm.followed == 3 and t > 0.2:
+            f.cell.drop()
+
+    f.arm.on_tick = slip
+    result = recorded(recorder, f)
+    assert not result.outcome.ok
+    again = replayed(
+        read(recorder, result),
+    )
+    assert again.is_same, lines_of(again)
+
+
+def test_another_engine_shows_as_another_outcome(recorder: FlightRecorder) -> None:
+    f = made()
+    f.planner.refusals = [blocked(Code.PATH_BLOCKED, "gantry/hand", "table")]
+    again = replayed(read(recorder, recorded(recorder, f)))
+    assert not again.is_same
+    assert again.comparison.other
+    assert "ANOTHER OUTCOME" in "\n".join(lines_of(again))
+
+
+def test_a_refused_goal_leaves_its_message_and_the_world(recorder: FlightRecorder) -> None:
+    outcome = Outcome(Code.UNKNOWN_OBJECT, "no object 'cueb'", "check", "object")
+    path = recorder.refused("pick", {"object": "cueb", "arm": ""}, "", outcome, Seen(3.0, World(3.0)))
+    recorder.close()
+    bundle = read_bundle(Path(path))
+    assert bundle.was_refused
+    assert bundle.goal["object"] == "cueb"
+    assert "the goal never ran" in "\n".join(explain(bundle, path))
+
+
+def test_a_full_disk_costs_the_bundle_and_nothing_else(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(recorder_module, "write_bundle", full)
+    f = made()
+    f.arm.miss = np.array([0.012, 0, 0, 0, 0, 0])
+    assert recorded(recorder, f).outcome.code is Code.NOT_REACHED
+    recorder.close()
+    assert "was not written: [Errno 28] No space left on device" in caplog.text
+
+
+def test_a_writer_that_is_behind_leaves_bundles_out_at_once(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_open = threading.Event()
+    monkeypatch.setattr(recorder_module, "write_bundle", lambda *_: is_open.wait(10.0))
+    outcome = Outcome(Code.BUSY, "busy")
+    paths = [recorder.refused("pick", {}, "", outcome, None) for _ in range(recorder_module.WAITING + 5)]
+    is_open.set()
+    assert "" in paths
+    assert paths[0]
+
+
+def test_the_history_is_bounded_and_forgets_another_time(tmp_path: Path) -> None:
+    recorder = FlightRecorder(gantry(), "", BundleFolder(tmp_path), lambda: datetime.now().astimezone())
+    for step in range(1000):
+        recorder.note_world(0.1 * step, World(0.1 * step))
+    path = recorder.refused("pick", {}, "", Outcome(Code.BUSY), Seen(200.0, World(200.0)))
+    recorder.note_world(1.0, World(1.0))
+    later = recorder.refused("pick", {}, "", Outcome(Code.BUSY), Seen(2.0, World(2.0)))
+    recorder.close()
+    times = [one.at_s for one in read_bundle(Path(path)).seen[:-1]]
+    assert len(times) == 120
+    assert times[-1] - times[0] == pytest.approx(59.5, abs=0.6)
+    assert [one.at_s for one in read_bundle(Path(later)).seen] == [1.0, 2.0]
+
+
+def test_only_the_last_seconds_are_kept_closely() -> None:
+    outcome = Outcome(Code.BUSY)
+    head = recorder_module.Head("pick", "pick", "", "", "", outcome, "")
+    seen = tuple(Seen(0.02 * n, World(0.02 * n)) for n in range(1000))
+    kept = thinned(Bundle(head, seen=seen, ended_s=20.0))
+    assert sum(one.at_s > 15.0 for one in kept) == 249
+    assert 70 <= sum(one.at_s <= 15.0 for one in kept) <= 80
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("objekt", "cube", "has no such parameter; did you mean 'object'"),
+        ("t_eps", "wide", "give a float"),
+        ("t_eps", "[1", "is no YAML value"),
+        ("look_ahead", "3", "give a bool"),
+    ],
+)
+def test_a_bad_change_of_a_parameter_is_named(key: str, value: str, why: str) -> None:
+    with pytest.raises(BundleError, match=why.replace("[", r"\[")):
+        changed(PARAMS, {key: value})
+
+
+def test_a_change_of_a_parameter_keeps_its_kind() -> None:
+    made_ = changed(PARAMS, {"t_eps": "1", "ignore_substring": "[can, bin]", "object": "can", "seed": "4"})
+    assert made_.t_eps == 1.0
+    assert made_.ignore_substring == ("can", "bin")
+    assert (made_.object, made_.seed) == ("can", 4)
