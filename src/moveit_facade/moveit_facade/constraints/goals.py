@@ -156,7 +156,9 @@ def _sampled_turn(turn: OrientationConstraint, rng: np.random.Generator) -> Rota
     """Return a random orientation within the tolerances."""
     angles = np.minimum(turn.tolerance_rad, np.pi) * rng.uniform(-0.95, 0.95, 3)
     if not turn.is_rotation_vector:
-        x, y, z = (Rotation.from_axis_angle(axis, angle) for axis, angle in zip(np.eye(3), angles, strict=True))
+        x, y, z = (
+            Rotation.from_axis_angle(axis, angle) for axis, angle in zip(np.eye(3), angles, strict=True)
+        )
         return turn.world_R_link @ x @ y @ z
     length = float(np.linalg.norm(angles))
     if length < 1e-9:
