@@ -7,7 +7,7 @@ PACKAGE = "moveit_facade"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="Serves clients of MoveIt (the interface of move_group) by the planner and the controllers of Handiwork.",
+    description="Serves clients of MoveIt by the planner and the controllers of Handiwork.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

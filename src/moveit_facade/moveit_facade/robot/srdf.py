@@ -13,10 +13,10 @@ from .groups import gripper_links, mimics_of
 def srdf_of(robot: Robot) -> str:
     """Return the SRDF as text.
 
-    Each arm is a group with a chain from its base link to the link of its tool centre point, and each gripper is a group
-    and an end effector. The states are ``home`` of arms, and ``open``, ``close`` and ``home`` of grippers. The reason of
-    a pair without a check is ``Adjacent`` for neighbours in the tree, else ``Never``: not in reach of each other, or in
-    contact by construction.
+    Each arm is a group with a chain from its base link to the link of its tool centre point, and each gripper is a
+    group and an end effector. The states are ``home`` of arms, and ``open``, ``close`` and ``home`` of grippers. The
+    reason of a pair without a check is ``Adjacent`` for neighbours in the tree, else ``Never``: not in reach of each
+    other, or in contact by construction.
 
     Args:
         robot: The robot.

@@ -20,7 +20,7 @@ from handiwork_ros.safety.watch import SafetyWatch
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.robot.groups import Group
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
-from moveit_msgs.msg import DisplayTrajectory, RobotTrajectory
+from moveit_msgs.msg import DisplayTrajectory, RobotState, RobotTrajectory
 
 from .errors import request_error, require_active
 from .execution import Execution
@@ -147,6 +147,10 @@ class MotionActions:
     async def _move(self, handle: Any, token: Token, result: Any) -> None:
         goal, options = handle.request, handle.request.planning_options
         _refuse_unserved(options)
+        if not options.plan_only and goal.request.start_state.joint_state.name:
+            text = "start_state is ignored, as in MoveIt: a motion that is executed starts at the present state"
+            self._node.get_logger().warning(text)
+            goal.request.start_state = RobotState(is_diff=True)
         scene, extra = self._scene_of(options.planning_scene_diff)
         if extra is not None:
             await self._planning.keeper.become(extra)
@@ -194,9 +198,6 @@ class MotionActions:
         self.show(plan)
 
     async def _follow_plan(self, plan: Plan, token: Token) -> Outcome:
-        if not plan.start.is_measured:
-            text = "start_state is not the present state, so the plan cannot be executed; set plan_only, or leave it empty"
-            raise RequestError(ErrorCode.START_STATE_INVALID, text)
         group, trajectory = self._read(plan.trajectory)
         return await self._follow(group, trajectory, plan.query, token)
 
@@ -232,7 +233,7 @@ def _refuse_unserved(options: Any) -> None:
         raise RequestError(ErrorCode.UNRECOGNIZED_GOAL_TYPE, text)
     if not 0.0 <= options.replan_delay <= 60.0 or not 0 <= options.replan_attempts <= 100:
         text = (
-            f"planning_options.replan_delay is {options.replan_delay} and replan_attempts is {options.replan_attempts}; "
+            f"planning_options.replan_delay is {options.replan_delay}, replan_attempts {options.replan_attempts}; "
             "send 0 to 60 s and 0 to 100"
         )
         raise RequestError(ErrorCode.INVALID_MOTION_PLAN, text)

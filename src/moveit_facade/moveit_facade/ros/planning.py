@@ -354,7 +354,8 @@ class MotionPlanning:
         error = error_of(outcome, "planner_node")
         depth_m = float(result.depth)
         if outcome.blocking is not None and math.isfinite(depth_m) and "mm" not in error.outcome.message:
-            text = f"{error.outcome.message}; {outcome.blocking.a!r} is {1e3 * depth_m:.1f} mm inside {outcome.blocking.b!r}"
+            pair = outcome.blocking
+            text = f"{error.outcome.message}; {pair.a!r} is {1e3 * depth_m:.1f} mm inside {pair.b!r}"
             return RequestError(error.value, text, error.source)
         return error
 

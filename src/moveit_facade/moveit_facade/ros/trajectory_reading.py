@@ -34,7 +34,7 @@ def trajectory_of(
         RequestError: INVALID_MOTION_PLAN, with the reason.
     """
     if msg.multi_dof_joint_trajectory.points:
-        text = "multi_dof_joint_trajectory has points, and no joint has several degrees of freedom; send joint_trajectory"
+        text = "multi_dof_joint_trajectory has points, which no joint here can follow; send joint_trajectory"
         raise RequestError(ErrorCode.INVALID_MOTION_PLAN, text)
     path = msg.joint_trajectory
     to.at_most("joint_trajectory.points", len(path.points), TRAJECTORY_POINTS, "points")

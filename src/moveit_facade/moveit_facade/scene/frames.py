@@ -70,7 +70,8 @@ class Frames:
             return self.look_up(name)
         except HandiworkError as error:
             known = [*self.robot.links, *self.scene.objects, *self.world_T_object, PLANNING_FRAME]
-            text = f"{field}: frame {name[:80]!r} is not a link, an object or a frame of tf; {nearest(name[:80], known)}"
+            hint = nearest(name[:80], known)
+            text = f"{field}: frame {name[:80]!r} is not a link, an object or a frame of tf; {hint}"
             raise RequestError(ErrorCode.FRAME_TRANSFORM_FAILURE, text, "tf") from error
 
     def link(self, link: str) -> Pose:

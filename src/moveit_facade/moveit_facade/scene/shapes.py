@@ -46,7 +46,8 @@ def solid(kind: int, dimensions: Sequence[float], pose: Pose, polygon: ArrayLike
 
     Args:
         kind: A value of ``Primitive``.
-        dimensions: As in ``SolidPrimitive``: BOX x y z; SPHERE radius; CYLINDER and CONE height, radius; PRISM height [m].
+        dimensions: As in ``SolidPrimitive``: BOX x y z; SPHERE radius; CYLINDER and CONE height, radius; PRISM
+            height [m].
         pose: Its pose in the object.
         polygon: PRISM: corners of the base, (n, 3), m; others: empty.
         field: Name of the field in errors.
