@@ -122,6 +122,16 @@ def _check(one: ConstraintSet, number: int, situation: Situation) -> None:
         if joint.joint not in arm.joint_names:
             text = f"{field}: joint {joint.joint!r} is not in group {arm.name!r}, which has {list(arm.joint_names)}"
             raise RequestError(ErrorCode.INVALID_GOAL_CONSTRAINTS, text)
+        limits = situation.robot.joints[joint.joint]
+        if (
+            joint.position - joint.below > limits.upper + 1e-9
+            or joint.position + joint.above < limits.lower - 1e-9
+        ):
+            text = (
+                f"{field}: joint {joint.joint!r} at {joint.position:.4f} leaves its limits {limits.lower:.4f} to "
+                f"{limits.upper:.4f} by more than its tolerance; choose a position inside"
+            )
+            raise RequestError(ErrorCode.GOAL_STATE_INVALID, text)
 
 
 def _ee_poses(one: ConstraintSet, situation: Situation) -> tuple[list[Pose], bool]:
@@ -172,18 +182,11 @@ def _configurations(one: ConstraintSet, situation: Situation) -> tuple[list[Arra
     named = {joint.joint: joint for joint in one.joints}
     if one.positions or one.orientations or len(named) < len(arm.joint_names):
         return list(_solved(one, situation)), False
-    q = list[float]()
-    for name in arm.joint_names:
-        wanted, joint = named[name], robot.joints[name]
-        inside = float(np.clip(wanted.position, joint.lower, joint.upper))
-        beyond = inside - wanted.position
-        if beyond > wanted.above + 1e-9 or -beyond > wanted.below + 1e-9:
-            text = (
-                f"goal_constraints: joint {name!r} at {wanted.position:.4f} leaves its limits "
-                f"{joint.lower:.4f} to {joint.upper:.4f}; choose a position inside"
-            )
-            raise RequestError(ErrorCode.GOAL_STATE_INVALID, text)
-        q.append(inside)
+    limits = [(robot.joints[name].lower, robot.joints[name].upper) for name in arm.joint_names]
+    q = [
+        float(np.clip(named[name].position, low, high))
+        for name, (low, high) in zip(arm.joint_names, limits, strict=True)
+    ]
     return [np.array(q)], True
 
 

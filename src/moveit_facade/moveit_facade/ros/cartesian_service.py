@@ -21,15 +21,15 @@ from handiwork_ros import conversions as to
 from moveit_facade.constraints.goals import Situation
 from moveit_facade.constraints.held import path_fault
 from moveit_facade.constraints.types import ConstraintSet
+from moveit_facade.messages.ros.constraint_reading import constraint_set
+from moveit_facade.messages.ros.writing import robot_state, robot_trajectory, success
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.paths.cartesian import interpolated, jump_index
 from moveit_facade.robot.groups import Group, checked_group, rigid_links
 from moveit_facade.scene.frames import checked_link
 
-from .constraint_reading import constraint_set
 from .planning import MotionPlanning
 from .robot_reading import StartState
-from .writing import robot_state, robot_trajectory, success
 
 BUDGET_S = 5.0
 DEVIATION_M = 0.002

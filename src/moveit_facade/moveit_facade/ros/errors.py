@@ -9,9 +9,8 @@ from typing import Any
 
 from handiwork_core.model.errors import HandiworkError
 from handiwork_ros.node.managed_node import ManagedNode
+from moveit_facade.messages.ros.writing import error_code
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
-
-from .writing import error_code
 
 Handler = Callable[[Any, Any], Awaitable[Any]]
 

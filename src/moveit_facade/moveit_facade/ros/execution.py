@@ -190,6 +190,8 @@ class Execution:
         if (apart := self._start_fault(trajectory, then)) is not None:
             return apart
         verdict = self._planner.validate(arm.name, trajectory, query, should_stop=token.is_set)
+        if verdict.code is Code.PLANNER_LOST and not token.is_set():  # one lost answer is no lost planner
+            verdict = self._planner.validate(arm.name, trajectory, query, should_stop=token.is_set)
         if verdict.code is not Code.OK:
             if token.is_set():
                 return Outcome(Code.CANCELED, "stopped before the motion began")

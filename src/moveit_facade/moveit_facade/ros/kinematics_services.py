@@ -18,16 +18,16 @@ from moveit_facade.constraints.evaluation import evaluate
 from moveit_facade.constraints.goals import Situation
 from moveit_facade.constraints.projection import ConstraintSolver
 from moveit_facade.constraints.types import ConstraintSet, OrientationConstraint, PositionConstraint
+from moveit_facade.messages.ros.constraint_reading import constraint_set
+from moveit_facade.messages.ros.writing import robot_state, success
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.robot.groups import checked_group, rigid_links
 from moveit_facade.scene.frames import PLANNING_FRAME, Frames, checked_link
 from moveit_facade.scene.shapes import Primitive, solid
 from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
 
-from .constraint_reading import constraint_set
 from .planning import MotionPlanning
 from .robot_reading import StartState
-from .writing import robot_state, success
 
 MOST_LINKS = 500
 

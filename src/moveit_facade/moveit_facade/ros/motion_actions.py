@@ -17,6 +17,8 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.watch import SafetyWatch
+from moveit_facade.messages.ros.trajectory_reading import trajectory_of
+from moveit_facade.messages.ros.writing import error_code, robot_state, success
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.robot.groups import Group
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
@@ -26,8 +28,6 @@ from .errors import request_error, require_active
 from .execution import Execution
 from .planning import MotionPlanning, Plan
 from .scene_keeper import Scene
-from .trajectory_reading import trajectory_of
-from .writing import error_code, robot_state, success
 
 RESULT_S = 60
 """The time for which a result is kept, s."""
@@ -148,7 +148,9 @@ class MotionActions:
         goal, options = handle.request, handle.request.planning_options
         _refuse_unserved(options)
         if not options.plan_only and goal.request.start_state.joint_state.name:
-            text = "start_state is ignored, as in MoveIt: a motion that is executed starts at the present state"
+            text = (
+                "start_state is ignored, as in MoveIt: a motion that is executed starts at the present state"
+            )
             self._node.get_logger().warning(text)
             goal.request.start_state = RobotState(is_diff=True)
         scene, extra = self._scene_of(options.planning_scene_diff)

@@ -8,6 +8,7 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from handiwork_ros.node.managed_node import ManagedNode
+from moveit_facade.messages.ros.writing import error_code, robot_state, success
 from moveit_facade.model.error_codes import RequestError
 from moveit_msgs.msg import PlannerInterfaceDescription
 from moveit_msgs.srv import (
@@ -25,7 +26,6 @@ from .cartesian_service import CartesianService
 from .errors import guarded
 from .kinematics_services import KinematicsServices
 from .planning import MotionPlanning, Plan
-from .writing import error_code, robot_state, success
 
 PIPELINE, PLANNER_ID = "handiwork", "handiwork"
 

@@ -22,17 +22,17 @@ from moveit_facade.constraints.evaluation import evaluate, worst
 from moveit_facade.constraints.goals import Situation, further_configurations, goals_of
 from moveit_facade.constraints.held import hold_weights, path_fault
 from moveit_facade.constraints.types import ConstraintSet
+from moveit_facade.messages.ros.constraint_reading import constraint_set
+from moveit_facade.messages.ros.writing import joint_trajectory, robot_trajectory
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.paths.gripper_motion import gripper_rows
 from moveit_facade.robot.groups import Group, checked_group, groups_of, mimics_of
 from moveit_facade.scene.client_scene import ClientScene
 from moveit_msgs.msg import RobotTrajectory
 
-from .constraint_reading import constraint_set
 from .planner_calls import PlannerCalls
 from .robot_reading import RobotReader, StartState
 from .scene_keeper import Scene, SceneKeeper
-from .writing import joint_trajectory, robot_trajectory
 
 WORLD = Header(frame_id="world")
 DEFAULT_BUDGET_S, LONGEST_BUDGET_S = 5.0, 300.0

@@ -14,12 +14,21 @@ from handiwork_core.model.outcome import BodyPair
 from handiwork_core.robot.robot import Robot
 from handiwork_ros import conversions as to
 from handiwork_ros.node.managed_node import ManagedNode
+from moveit_facade.messages.ros.object_reading import (
+    ADD,
+    APPEND,
+    MOVE,
+    REMOVE,
+    client_object,
+    has_shapes,
+    name_of,
+    world_T_object,
+)
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.scene.acm import AllowedCollisions, pair_of
 from moveit_facade.scene.client_scene import AttachedBody, ClientScene, SceneChange
 from moveit_facade.scene.frames import Frames, checked_link
 
-from .object_reading import ADD, APPEND, MOVE, REMOVE, client_object, has_shapes, name_of, world_T_object
 from .planner_calls import PlannerCalls
 from .robot_reading import RobotReader, StartState
 from .turns import Turns

@@ -14,6 +14,13 @@ from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard
+from moveit_facade.messages.ros.writing import (
+    acm_message,
+    attached_message,
+    client_object_message,
+    robot_state,
+    world_object_message,
+)
 from moveit_facade.model.error_codes import RequestError
 from moveit_msgs.msg import AttachedCollisionObject, CollisionObject, PlanningScene, PlanningSceneComponents
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
@@ -21,13 +28,6 @@ from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from .errors import guarded, request_error, require_active
 from .robot_reading import RobotReader, StartState
 from .scene_keeper import SceneKeeper
-from .writing import (
-    acm_message,
-    attached_message,
-    client_object_message,
-    robot_state,
-    world_object_message,
-)
 
 PERIOD_S = 0.5
 """The period of ``monitored_planning_scene`` while somebody listens, s of steady time."""
