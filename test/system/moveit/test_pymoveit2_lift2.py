@@ -7,7 +7,12 @@ import pytest
 from support.stack.moveit_client import MoveItClient, example, needs_pymoveit2
 
 pytestmark = [pytest.mark.processes, needs_pymoveit2]
-LAUNCH_ARGUMENTS = {"moveit": "true", "robot": "lift2", "scene": "lift2_table"}
+LAUNCH_ARGUMENTS = {
+    "moveit": "true",
+    "robot": "lift2",
+    "scene": "lift2_two_arms",
+    "conditions": "conditions_two_arms",
+}
 GROUP = "group_name:=left_arm"
 EXAMPLES = ("joint_goal", "pose_goal", "fk", "ik", "orientation_path_constraint")
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Shape, ShapeKind
 from moveit_facade.robot.groups import rigid_links
 
 from .evaluation import Evaluation, evaluate, worst
 from .goals import Situation
 from .types import ConstraintSet
+
+Flags = NDArray[np.bool_]
 
 FREE_RAD = 3.0
 """Tolerance from which on an axis is free, rad."""
@@ -61,7 +64,8 @@ def hold_weights(constraints: ConstraintSet, situation: Situation) -> tuple[floa
     if not set(constraints.links) & rigid_links(situation.robot, arm.ee_link):
         return None
     base = situation.link_poses((arm.base_link,))[arm.base_link]
-    angular, linear = np.zeros(3), np.zeros(3)
+    angular: Array = np.zeros(3)
+    linear: Array = np.zeros(3)
     for turn in constraints.orientations:
         axes = base.rotation.matrix().T @ turn.world_R_link.matrix()
         angular = np.maximum(angular, _components(axes, turn.tolerance_rad < FREE_RAD))
@@ -73,17 +77,7 @@ def hold_weights(constraints: ConstraintSet, situation: Situation) -> tuple[floa
     return weights if any(weights) else None
 
 
-def world_T_links_of(constraints: ConstraintSet, situation: Situation) -> dict[str, Pose]:
-    """Return the poses of the constrained links at the start.
-
-    Args:
-        constraints: The constraints.
-        situation: The robot and its start.
-    """
-    return situation.link_poses(constraints.links)
-
-
-def _components(axes: Array, held: Array) -> Array:
+def _components(axes: Array, held: Flags) -> Array:
     """Return 1 for each base axis that must be held: those of the held columns, or all if a free one is askew."""
     if not held.any():
         return np.zeros(3)
@@ -96,7 +90,7 @@ def _components(axes: Array, held: Array) -> Array:
     return found
 
 
-def _thin(shape: Shape) -> Array:
+def _thin(shape: Shape) -> Flags:
     """Return which extents along the shape's axes are thin, (3,), bool."""
     if shape.kind is ShapeKind.BOX:
         extents = np.array(shape.size)

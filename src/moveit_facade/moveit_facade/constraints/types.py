@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Rotation
 from handiwork_core.model.world import Shape
 
 
@@ -74,19 +74,5 @@ class ConstraintSet:
     @property
     def links(self) -> tuple[str, ...]:
         """The links that are constrained, each once."""
-        return tuple(dict.fromkeys(one.link for one in (*self.positions, *self.orientations)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PoseTarget:
-    """The pose of one link that a set with one position and one orientation constraint means.
-
-    Attributes:
-        link: Name of the link.
-        world_T_link: Its pose in the middle of the tolerances.
-        is_exact: False where the tolerances leave room for other poses.
-    """
-
-    link: str
-    world_T_link: Pose
-    is_exact: bool
+        links = [one.link for one in self.positions] + [one.link for one in self.orientations]
+        return tuple(dict.fromkeys(links))

@@ -79,4 +79,5 @@ def completed(
 
 def _slopes(t_s: Array, values: Array) -> Array:
     """Return the derivative by second order differences."""
-    return np.gradient(values, t_s, axis=0, edge_order=1)
+    slopes: Array = np.gradient(values, t_s, axis=0, edge_order=1)
+    return slopes

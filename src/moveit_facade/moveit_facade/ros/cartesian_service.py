@@ -195,7 +195,13 @@ class CartesianService:
         )
         if any(value > 0.0 for value in thresholds):
             at = _rows_at_poses(path, rows, count)
-            jump = jump_index(at, *map(float, thresholds), [kind is JointKind.PRISMATIC for kind in kinds])
+            jump = jump_index(
+                at,
+                float(request.jump_threshold),
+                float(request.revolute_jump_threshold),
+                float(request.prismatic_jump_threshold),
+                [kind is JointKind.PRISMATIC for kind in kinds],
+            )
             if jump < len(at):
                 kept, reason = max(jump - 1, 0), f"a joint jumps between the poses {jump - 1} and {jump}"
         if not path.constraints.is_empty:
