@@ -140,13 +140,13 @@ def test_an_object_attached_in_the_start_state_counts_for_that_plan_alone(moveit
 def test_a_plane_and_a_subframe(moveit: MoveItClient) -> None:
     item = box("jig", 0.5, 0.3, 0.6)
     item.subframe_names, item.subframe_poses = ["tip"], [Pose()]
-    item.subframe_poses[0].position.z = -0.3
+    item.subframe_poses[0].position.y = -0.3
     wall = CollisionObject(
         id="plane", operation=CollisionObject.ADD, planes=[Plane(coef=[0.0, 1.0, 0.0, 0.8])]
     )
     wall.header.frame_id, wall.plane_poses = "world", [Pose()]
     assert moveit.call("apply_planning_scene", diff(item, wall)).success
-    assert moveit.plan(pose_goal(0.0, 0.0, 0.1, frame="jig/tip")).error_code.val == SUCCESS
+    assert moveit.plan(pose_goal(0.0, 0.0, -0.2, frame="jig/tip")).error_code.val == SUCCESS
     error = moveit.plan(pose_goal(0.1, -0.85, 0.4, frame="world")).error_code
     assert error.val != SUCCESS and error.message
 

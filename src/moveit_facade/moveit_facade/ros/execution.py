@@ -73,9 +73,13 @@ class ControllerRun:
         Returns:
             Its outcome; with the code of the token if that was set.
         """
-        while self._done is not None:
+        while (before := self._done) is not None:
             self.stop(Code.PREEMPTED, NEWER)
-            await self._done
+            await before
+            if (
+                self._done is before
+            ):  # its own coroutine may not have gone on yet, and a done future does not wait
+                self._token, self._done = None, None
         if token.is_set():
             return Outcome(token.reason, token.detail or "stopped before the motion began")
         done = Future()
@@ -90,7 +94,8 @@ class ControllerRun:
         try:
             outcome: Outcome = await done
         finally:
-            self._token, self._done = None, None
+            if self._done is done:
+                self._token, self._done = None, None
         return outcome
 
     def _result(self, work: Work, token: Token) -> Outcome:

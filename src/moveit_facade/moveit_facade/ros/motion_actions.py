@@ -21,6 +21,7 @@ from moveit_facade.messages.ros.trajectory_reading import trajectory_of
 from moveit_facade.messages.ros.writing import error_code, robot_state, success
 from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.robot.groups import Group
+from moveit_facade.scene.client_scene import ClientScene
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
 from moveit_msgs.msg import DisplayTrajectory, RobotState, RobotTrajectory
 
@@ -153,9 +154,10 @@ class MotionActions:
             )
             self._node.get_logger().warning(text)
             goal.request.start_state = RobotState(is_diff=True)
-        scene, extra = self._scene_of(options.planning_scene_diff)
+        keeper = self._planning.keeper
+        known, (scene, extra) = keeper.scene.objects, self._scene_of(options.planning_scene_diff)
         if extra is not None:
-            await self._planning.keeper.become(extra)
+            await keeper.tell(known, extra)
         try:
             for attempt in range(1 + _replans(options)):
                 if attempt:
@@ -175,7 +177,7 @@ class MotionActions:
                     raise _motion_error(outcome)
         finally:
             if extra is not None:
-                await self._planning.keeper.forget(extra)
+                await keeper.tell(extra, known)
         handle.publish_feedback(MoveGroup.Feedback(state="IDLE"))
         result.error_code = success()
 
@@ -190,8 +192,11 @@ class MotionActions:
             return None, None
         diff.is_diff = True
         scene = keeper.with_message(keeper.scene, diff)
-        is_same = scene.objects is keeper.scene.objects
-        return scene, None if is_same else scene.objects
+        known, objects = keeper.scene.objects, scene.objects
+        if objects is known:
+            return scene, None
+        # What the diff removes stays an obstacle of others, and is left out of this request alone.
+        return scene, ClientScene({**known.objects, **objects.objects}, objects.attached)
 
     def _fill_plan(self, result: Any, plan: Plan) -> None:
         result.trajectory_start = robot_state(plan.start.positions)

@@ -75,7 +75,8 @@ class Problem:
         options: Options of the planner without held components.
         goals: The alternatives of the goal.
         path: The path constraints.
-        extra: Objects for this request alone; None for those of all.
+        known: The objects that the planner knows.
+        extra: Those that it has to know for this plan; None if it does.
     """
 
     group: Group
@@ -84,6 +85,7 @@ class Problem:
     options: to.PlanOptions
     goals: tuple[ConstraintSet, ...]
     path: ConstraintSet = field(default_factory=ConstraintSet)
+    known: ClientScene = field(default_factory=ClientScene)
     extra: ClientScene | None = None
 
 
@@ -139,6 +141,7 @@ class MotionPlanning:
         speed = self.scaling(msg.max_velocity_scaling_factor, "max_velocity_scaling_factor")
         if not group.is_arm:
             return self._gripper_plan(group, start, goals, path, speed)
+        known = scene.objects
         scene, extra = self.with_start(scene, start)
         options = to.PlanOptions(
             group.arm.name,
@@ -151,7 +154,7 @@ class MotionPlanning:
         )
         options = replace(options, start=_start_joints(group, start))
         situation = Situation(self.robot, group.arm, frames.world_T_root, start.positions)
-        problem = Problem(group, situation, start, options, goals, path, extra)
+        problem = Problem(group, situation, start, options, goals, path, known, extra)
         return await self.solve(problem)
 
     async def solve(self, problem: Problem) -> Plan:
@@ -165,11 +168,11 @@ class MotionPlanning:
         """
         if problem.extra is None:
             return await self._solve(problem)
-        await self.keeper.become(problem.extra)
+        await self.keeper.tell(problem.known, problem.extra)
         try:
             return await self._solve(problem)
         finally:
-            await self.keeper.forget(problem.extra)
+            await self.keeper.tell(problem.extra, problem.known)
 
     def query(self, arm: ArmSpec, start: StartState, scene: Scene) -> SceneQuery:
         """Return the scene of a request for the planner.
@@ -216,12 +219,11 @@ class MotionPlanning:
         for i, msg in enumerate(start.attached):
             field_name = f"start_state.attached_collision_objects[{i}]"
             objects = self.keeper.attached_in(replace(scene, objects=objects), msg, field_name, start)
+        known = scene.objects
         scene = replace(scene, objects=objects)
-        known = self.keeper.scene.objects.objects
-        fresh = {name: item for name, item in objects.objects.items() if known.get(name) is not item}
-        if not fresh:
+        if all(known.objects.get(name) is item for name, item in objects.objects.items()):
             return scene, None
-        return scene, ClientScene({**known, **fresh}, self.keeper.scene.objects.attached)
+        return scene, ClientScene(objects.objects, known.attached)
 
     def scaling(self, value: float, name: str) -> float:
         """Return a scaling factor: 0 means the default, more than 1 means 1, as in MoveIt.

@@ -154,29 +154,17 @@ class SceneKeeper:
             scene = replace(scene, colors=(*kept, *msg.object_colors))
         return scene
 
-    async def become(self, objects: ClientScene) -> None:
-        """Tell the planner objects for one request; ``scene`` stays.
+    async def tell(self, before: ClientScene, after: ClientScene) -> None:
+        """Tell the planner other objects for the time of one request; ``scene`` stays. Call it again to undo it.
 
         Args:
-            objects: The objects.
+            before: The objects that the planner knows.
+            after: Those that it shall know.
 
         Raises:
             RequestError: The planner refused.
         """
-        change = self.scene.objects.change_to(objects)
-        if not change.is_empty:
-            await self._tell(change)
-
-    async def forget(self, objects: ClientScene) -> None:
-        """Undo ``become``.
-
-        Args:
-            objects: The objects that it was called with.
-
-        Raises:
-            RequestError: The planner refused.
-        """
-        change = objects.change_to(self.scene.objects)
+        change = before.change_to(after)
         if not change.is_empty:
             await self._tell(change)
 
