@@ -107,7 +107,17 @@ class Cell:
         self._background.stop()
         self._background.destroy()
 
-    def call(self, client: Any, request: Any) -> tuple[Any, float]:
+    def processor_s(self, node: str) -> float:
+        """Return the processor time that a node's process has used, s.
+
+        Args:
+            node: Name of the node.
+        """
+        process = self._processes[list(NODES).index(node)]
+        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def call(self, client: Any, request: Any) -> tuple[Any, float]:  # noqa: ANN401 - of any service
         """Return the response of a service, and the time from the request to it [s].
 
         Args:
@@ -117,7 +127,7 @@ class Cell:
         done, found = threading.Event(), list[Any]()
         times = list[float]()
 
-        def take(future: Any) -> None:
+        def take(future: Any) -> None:  # noqa: ANN401 - rclpy has no types
             times.append(time.perf_counter())
             found.append(future.result())
             done.set()
