@@ -64,7 +64,7 @@ class PlannerGoals:
     Attributes:
         world_T_ee: Poses of the arm's EE link.
         q: Configurations, (n, dof), rad or m.
-        is_exact: True if nothing else satisfies the sets, so that further samples are in vain.
+        is_exact: True if nothing else satisfies the sets, so that further samples find nothing.
     """
 
     world_T_ee: tuple[Pose, ...]

@@ -84,7 +84,7 @@ def value_of(code: Code) -> ErrorCode:
 
 
 class RequestError(HandiworkError):
-    """The end of a request of a client of MoveIt, with the value that it is told.
+    """The end of a request of a client of MoveIt, with the value that is reported.
 
     Args:
         value: Value of ``MoveItErrorCodes``.

@@ -16,7 +16,7 @@ Handler = Callable[[Any, Any], Awaitable[Any]]
 
 
 def request_error(node: ManagedNode, error: Exception) -> RequestError:
-    """Return the error that a client is told.
+    """Return the error that a client is sent.
 
     Args:
         node: Logs the exceptions that are faults of the program.

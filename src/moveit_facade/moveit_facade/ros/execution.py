@@ -57,7 +57,7 @@ class ControllerRun:
         """Stop the running motion, if there is one.
 
         Args:
-            code: The cause that its goal is told.
+            code: The cause that its goal reports.
             text: The cause in words.
         """
         if self._token is not None:
@@ -148,7 +148,7 @@ class Execution:
         """Bring every arm to rest.
 
         Args:
-            code: The cause that the goals are told.
+            code: The cause that the goals report.
             text: The cause in words.
         """
         for run in self._runs.values():

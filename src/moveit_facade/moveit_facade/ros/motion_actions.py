@@ -75,7 +75,7 @@ class MotionActions:
         """End every goal, with its arm at rest.
 
         Args:
-            code: The cause that the goals are told.
+            code: The cause that the goals report.
             text: The cause in words.
         """
         for token in self._tokens.values():
@@ -182,7 +182,7 @@ class MotionActions:
         result.error_code = success()
 
     def _scene_of(self, diff: Any) -> tuple[Scene | None, Any]:
-        """Return the scene of a request with a diff, and the objects that the planner must be told for it."""
+        """Return the scene of a request with a diff, and the objects that the planner must know for it."""
         keeper = self._planning.keeper
         world, state = diff.world, diff.robot_state
         matrix = diff.allowed_collision_matrix

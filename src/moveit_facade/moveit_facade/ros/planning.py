@@ -210,7 +210,7 @@ class MotionPlanning:
             start: The start state.
 
         Returns:
-            The scene, and the objects that the planner has to be told for this request; None for none.
+            The scene, and the objects that the planner has to know for this request; None for none.
 
         Raises:
             RequestError: See ``SceneKeeper.attached_in``.

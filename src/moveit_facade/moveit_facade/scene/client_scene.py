@@ -46,7 +46,7 @@ class AttachedBody:
 
 @dataclass(frozen=True, slots=True)
 class SceneChange:
-    """What the planner has to be told so that one scene becomes another one, in this order.
+    """The requests to the planner by which one scene becomes another one, in this order.
 
     Attributes:
         detach: Names of objects.
@@ -185,7 +185,7 @@ class ClientScene:
         return ClientScene(objects, {k: v for k, v in self.attached.items() if k not in names})
 
     def change_to(self, new: ClientScene) -> SceneChange:
-        """Return what the planner has to be told so that this scene becomes another one.
+        """Return the requests to the planner by which this scene becomes another one.
 
         Args:
             new: The other scene.

@@ -1,4 +1,4 @@
-"""The additions of clients, and what the planner is told of them."""
+"""The additions of clients, and what the planner is sent of them."""
 
 from __future__ import annotations
 
