@@ -31,7 +31,7 @@ def gripper_rows(
     by_speed = 1.875 * abs(way) / max(joint.velocity * velocity_scaling, 1e-6)
     by_acceleration = np.sqrt(5.774 * abs(way) / max(joint.acceleration * velocity_scaling, 1e-6))
     duration = max(by_speed, float(by_acceleration), 0.1)
-    s: Array = np.linspace(0.0, 1.0, SAMPLES)
+    s: Array = np.arange(SAMPLES, dtype=np.float64) / (SAMPLES - 1)
     q = start + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
     qd = way / duration * (30 * s**2 - 60 * s**3 + 30 * s**4)
     qdd = way / duration**2 * (60 * s - 180 * s**2 + 120 * s**3)

@@ -76,9 +76,8 @@ class ControllerRun:
         while (before := self._done) is not None:
             self.stop(Code.PREEMPTED, NEWER)
             await before
-            if (
-                self._done is before
-            ):  # its own coroutine may not have gone on yet, and a done future does not wait
+            # Its own coroutine may not have gone on yet, and a future that is done does not wait.
+            if self._done is before:
                 self._token, self._done = None, None
         if token.is_set():
             return Outcome(token.reason, token.detail or "stopped before the motion began")
