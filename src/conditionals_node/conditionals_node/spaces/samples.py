@@ -6,6 +6,7 @@ import functools
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.model.geometry import Array, frozen
@@ -95,7 +96,8 @@ def _radical_inverses(count: int, base: int) -> Array:
     Source: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
     multi-dimensional integrals", Numerische Mathematik 2, 1960.
     """
-    numbers, inverses, weight = np.arange(1, count + 1), np.zeros(count), 1.0
+    numbers: NDArray[np.int64] = np.arange(1, count + 1)
+    inverses, weight = np.zeros(count), 1.0
     while numbers.any():
         weight /= base
         numbers, digits = np.divmod(numbers, base)
