@@ -12,7 +12,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo view demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
+.PHONY: help setup setup-dev setup-moveit demo view demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ setup: ## make .venv with ROS 2, the interfaces and the packages
 
 setup-dev: ## the same, and what tests and checks need
 	@$(PYTHON) scripts/setup.py --dev
+
+setup-moveit: ## the set-up, and the interfaces of MoveIt for clients of MoveIt; takes one to two minutes more
+	@$(PYTHON) scripts/setup.py --moveit
 
 demo: ## pick an object and place it into the container, in simulation
 	@$(PYTHON) scripts/setup.py --for-demo

@@ -41,6 +41,12 @@ INTERFACES = (
     ROOT / "src" / "ros_underlay" / "simulation_interfaces",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
 )
+MOVEIT_INTERFACES = (
+    ROOT / "src" / "ros_underlay" / "octomap_msgs",
+    ROOT / "src" / "ros_underlay" / "object_recognition_msgs",
+)
+"""The packages that the interfaces of MoveIt are compiled against."""
+MOVEIT = ROOT / "src" / "ros_underlay" / "moveit_msgs"
 
 
 def make_venv() -> None:
@@ -104,10 +110,13 @@ def install_wheels(log: str, *what: str) -> None:
     install("pip install (is there a network?)", log, "--prefer-binary", "-c", lock, *what)
 
 
-def build_interfaces() -> None:
+def build_interfaces(packages: tuple[Path, ...] = INTERFACES) -> None:
     """Build the interface packages that changed, side by side, and install them as wheels.
 
     They have a low priority, as the kernels, which one process compiles, take longer.
+
+    Args:
+        packages: Their folders; none depends on another one of them.
 
     Raises:
         Missing: a build failed.
@@ -115,9 +124,9 @@ def build_interfaces() -> None:
     shared = [*(ROOT / "cmake").rglob("*.*"), REQUIREMENTS / "build.txt"]
     contents = {
         package: hash_files([*shared, *(path for path in package.rglob("*") if path.is_file())])
-        for package in INTERFACES
+        for package in packages
     }
-    changed = [package for package in INTERFACES if not is_done(package.name, contents[package])]
+    changed = [package for package in packages if not is_done(package.name, contents[package])]
     if not changed:
         return
     headers = find_headers(BUILD / "headers")
@@ -237,6 +246,18 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
+def set_up_moveit() -> None:
+    """Build the interfaces of MoveIt, which only ``moveit_facade`` uses, after the set-up without them.
+
+    Raises:
+        Missing: a step failed.
+    """
+    with (BUILD / "setup.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build_interfaces(MOVEIT_INTERFACES)
+        build_interfaces((MOVEIT,))
+
+
 def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:
     """Do all steps that are not done yet, one run at a time.
 
@@ -278,6 +299,7 @@ def main() -> int:
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
     parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")
     parser.add_argument("--page", action="store_true", help="also install what the page in the browser needs")
+    parser.add_argument("--moveit", action="store_true", help="also build the interfaces of MoveIt")
     parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
     parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
     arguments = parser.parse_args()
@@ -289,6 +311,8 @@ def main() -> int:
             compile_later_kernels()
         else:
             set_up(arguments.dev, arguments.for_demo, arguments.page)
+            if arguments.moveit:
+                set_up_moveit()
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

@@ -18,6 +18,7 @@ PACKAGES = [
     "handiwork_safety",
     "handiwork_viz",
     "isaac_bridge",
+    "moveit_facade",
     "planner_node",
     "robot_description",
     "sim_bridge",

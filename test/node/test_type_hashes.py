@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ UPSTREAM = {
     "control_msgs/action/FollowJointTrajectory": "738ebcb7a2d7cfa42f9f1001cc99ce3a4383d1cfe508015d9be8485e4b1c66f6",
     "control_msgs/action/GripperCommand": "e17c0e644eccf14bea84a0a93e0977182872c2eb7873ca6694900059b46dbc84",
     "control_msgs/action/ParallelGripperCommand": "adfd3c1ebe8abc38ebcc0e454b6423d291d4010dd5697d14eca5b9be4726ae18",
+    "control_msgs/msg/JointJog": "ba249455a20f70168a1acb7bf43b776b72ff1f7eb5fc4cfea443f749e963c6e7",
     "control_msgs/msg/JointTolerance": "c254f9cece0f3b733017b6990fd46d1326e25242d6b8844398c97d9a88e7d648",
     "control_msgs/msg/JointComponentTolerance": "739ea7566931944d33830fa10f1bf5e7a7fbdc3172bce7a7eaac642bd6e3ffa4",
     "control_msgs/msg/JointTrajectoryControllerState": (
@@ -24,6 +26,27 @@ UPSTREAM = {
     "tf2_msgs/action/LookupTransform": "0b8adf6bc0b5958879e3265b41a457e03558fe523890a81252c70eba97a82c5d",
 }
 """RIHS01 hashes of ROS 2 Jazzy: tf2_msgs of ros2/geometry2, control_msgs 5.8.0 of ros-controls/control_msgs."""
+
+MOVEIT = {
+    "moveit_msgs/action/MoveGroup": "8c41d70908a2d26b564ddac31e9710f697a753bbd2a4d229542f76271daefc0b",
+    "moveit_msgs/action/ExecuteTrajectory": "e1ed3386f275fc8cea91cc78701074f892e78e583be2f8063eea5616dd1065fc",
+    "moveit_msgs/srv/GetMotionPlan": "0e118e1d8d53d5fea8eea309fc06a58239fa0e617864127e7de8399ab7335b27",
+    "moveit_msgs/srv/GetCartesianPath": "b19f501df5d378141d918199894c3ad24533e76021a880b15dc5d62fec8d7b1a",
+    "moveit_msgs/srv/GetPositionIK": "054ed6f6f71a09b01b5246c5d80beb4dacc6f444f58df039849c76292933e9e3",
+    "moveit_msgs/srv/GetPositionFK": "2f16ec361a135d84b85a29385abeb9eeb025e39c09038bd6b2826645edc7edad",
+    "moveit_msgs/srv/GetStateValidity": "e9fcd24ae0fd8c2f16d4afe397efaf03427d1f899fe91ecf6cb7f7f1c6ca8720",
+    "moveit_msgs/srv/GetPlanningScene": "7ed7e96238b902174d985b0eb739ea08c95377e8e46a6a9014c22497faf79cd2",
+    "moveit_msgs/srv/ApplyPlanningScene": "8e6134783db0987c0acedbfd2f16f608a8f7a54e83a7bbb372e851af419f4d72",
+    "moveit_msgs/srv/QueryPlannerInterfaces": "c7550fca36d2ac8b3463b25c723baaf7ecd313d659d23d519c021b519e07b431",
+    "moveit_msgs/srv/GetPlannerParams": "770299091d17ec6f49840b0c5f9fee51a51508c0d5c4b5b561ec3b878fbbfa42",
+    "moveit_msgs/srv/SetPlannerParams": "ad1d0693c449aaa77e5b55619af75e1b34bdcac05acbfcbcffd62819f9ac817d",
+    "moveit_msgs/msg/CollisionObject": "74b0acd6d56be032bf4f764b2c2633f50588b5fb2bd71e97206c59052747cf7e",
+    "moveit_msgs/msg/AttachedCollisionObject": "7fdfe7951a33a857f20fc42c9ed410a38d06dd0c209ac774ecea746dc487dc41",
+    "moveit_msgs/msg/DisplayTrajectory": "dd351cbd6d9986eb019306910ec09236a136a02dbc0b3465707cb62f2d56e22b",
+    "octomap_msgs/msg/OctomapWithPose": "e65f8760aa96a2acef86b6d206175cfc78420082b6159dd3fa6ebf93f5f81979",
+    "object_recognition_msgs/msg/ObjectType": "5eb3ee3976403366d7c50d7dbee8bec96b3bced1e752674a7194a35841632134",
+}
+"""The same of the untrimmed files of moveit_msgs 2.6.0, octomap_msgs 2.0.0 and object_recognition_msgs 2.0.0."""
 
 
 def description_file(interface: str) -> Path:
@@ -45,6 +68,13 @@ def installed_hash(interface: str) -> str:
 @pytest.mark.parametrize("interface", UPSTREAM)
 def test_installed_type_hash_is_upstreams(interface: str) -> None:
     assert installed_hash(interface) == f"RIHS01_{UPSTREAM[interface]}"
+
+
+@pytest.mark.parametrize("interface", MOVEIT)
+def test_the_type_hash_of_an_interface_of_moveit_is_upstreams(interface: str) -> None:
+    if importlib.util.find_spec("moveit_msgs") is None:
+        pytest.skip("the interfaces of MoveIt are not built: run `make setup-moveit`")
+    assert installed_hash(interface) == f"RIHS01_{MOVEIT[interface]}"
 
 
 def test_the_middleware_announces_upstreams_type_hash() -> None:

@@ -25,6 +25,7 @@ ROS = {
     "tf2_msgs",
     "sensor_msgs",
     "geometry_msgs",
+    "moveit_msgs",
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}

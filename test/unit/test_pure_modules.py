@@ -19,6 +19,7 @@ BLOCKED = (
     "tf2_msgs",
     "control_msgs",
     "handiwork_msgs",
+    "moveit_msgs",
     "simulation_interfaces",
     "std_msgs",
     "geometry_msgs",

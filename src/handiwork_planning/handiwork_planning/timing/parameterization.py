@@ -24,6 +24,8 @@ from .jerk_filter import (
 from .reachability import laws
 
 STEP_S = 0.01
+SAME_RAD = 1e-9
+"""Largest move of any joint on a way that goes nowhere, rad or m."""
 CLOSE, CLOSE_PARTS = 1.0e6, 2
 """Share that rounds dense way points from middle to middle of the lines between them, and pieces of each curve."""
 SMOOTH_S = 0.04
@@ -132,6 +134,8 @@ def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corn
             the motion keeps close to a path whose way points are dense.
     """
     k, n = points.shape
+    if k == 2 and np.abs(points[1] - points[0]).max() < SAME_RAD:
+        return _rest(points)
     if corners is None:
         corners = Corners(
             np.full(k, CLOSE), np.zeros(k), CLOSE_PARTS, np.full(n, -np.inf), np.full(n, np.inf)
@@ -144,6 +148,13 @@ def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corn
         STEP_S,
         SMOOTH_S,
     )
+
+
+def _rest(points: Array) -> Samples:
+    """Return samples of an arm that stays, as a way without a length has no time: the limits divide by it."""
+    t = np.array([0.0, STEP_S, 2.0 * STEP_S])
+    q = np.repeat(points[:1], 3, axis=0)
+    return Samples(t, q, np.zeros_like(q), np.zeros_like(q), np.ones((3, 2), dtype=np.int64))
 
 
 def sample(samples: Samples, joint_names: tuple[str, ...]) -> Trajectory:

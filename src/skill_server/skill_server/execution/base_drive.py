@@ -12,11 +12,11 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from handiwork_core.supervision.path_supervision import Check, PathSupervision
+from handiwork_core.supervision.supervised_arm import SupervisedArm
 from skill_server.motions.base_motion import base_of, base_q, root_pose, swept
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
-from skill_server.supervision.path_supervision import Check, PathSupervision
-from skill_server.supervision.supervised_arm import SupervisedArm
 
 from .grasp_monitor import GraspMonitor
 from .measurement import fresh_world

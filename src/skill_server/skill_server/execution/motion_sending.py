@@ -11,15 +11,15 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
-from skill_server.following.expected_targets import TargetWatch
-from skill_server.params.retry_policy import UNREACHED
-from skill_server.state import gripper_state
-from skill_server.supervision.path_supervision import PathSupervision
-from skill_server.supervision.supervised_arm import (
+from handiwork_core.supervision.path_supervision import PathSupervision
+from handiwork_core.supervision.supervised_arm import (
     SupervisedArm,
     excluded_by,
     planner_judge,
 )
+from skill_server.following.expected_targets import TargetWatch
+from skill_server.params.retry_policy import UNREACHED
+from skill_server.state import gripper_state
 
 from .execution_state import ExecutionState
 from .grasp_monitor import GraspMonitor

@@ -215,3 +215,12 @@ def test_a_motion_of_hours_has_a_bounded_number_of_samples_and_keeps_its_limits(
     velocity, acceleration = between(t, 5)
     assert (np.abs(velocity) <= limits.velocity * (1.0 + 1e-6)).all()
     assert (np.abs(acceleration) <= limits.acceleration).all()
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-17, 1e-12])
+def test_a_way_that_goes_nowhere_is_a_rest_of_the_arm(apart: float) -> None:
+    limits = Limits(np.full(6, 2.0), np.full(6, 12.0), np.full(6, 500.0))
+    start = np.array([-1.57, -1.57, -1.57, -1.57, 1.57, 0.0])
+    samples = parameterise(np.array([start, start + apart]), limits)
+    assert (np.diff(samples.t) > 0.0).all() and np.allclose(samples.q, start, atol=1e-9)
+    assert not samples.rate.any() and not samples.change.any()

@@ -19,13 +19,13 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
-from handiwork_core.testing.fakes import smooth
-from skill_server.supervision.path_supervision import (
+from handiwork_core.supervision.path_supervision import (
     RETRY_S,
     Check,
     PathProgress,
     PathSupervision,
 )
+from handiwork_core.testing.fakes import smooth
 
 SETTINGS = SupervisionSettings(period_s=0.05, answer_s=0.5)
 OK = Verdict(Code.OK)

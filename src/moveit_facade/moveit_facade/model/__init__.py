@@ -1,0 +1,1 @@
+"""The values of requests, answers and errors, without ROS."""

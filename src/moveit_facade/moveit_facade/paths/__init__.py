@@ -1,0 +1,1 @@
+"""Paths in Cartesian and joint space, without ROS."""

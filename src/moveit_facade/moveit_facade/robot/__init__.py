@@ -1,0 +1,1 @@
+"""Planning groups, the SRDF and the kinematics of a chain, without ROS."""

@@ -1,0 +1,1 @@
+"""The topics, services and actions of move_group."""

@@ -1,0 +1,1 @@
+"""The planning scene as clients of MoveIt see it, without ROS."""
