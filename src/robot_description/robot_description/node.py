@@ -56,10 +56,8 @@ class RobotDescription(ManagedNode):
         text = "parameters of that plugin: name:=value words, such as robot_ip:=192.168.0.2"
         self._settings = self.parameter("hardware_parameters", "", text)
         self._model_pub = LatchedPublisher(self, String, "robot_description")
-        self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
-        self._static_pub = LatchedPublisher(
-            self, TFMessage, "/tf_static", TF_STATIC, period_s=STATIC_PERIOD_S
-        )
+        self._tf_pub = self.create_publisher(TFMessage, "tf", TF)
+        self._static_pub = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
         self._pace, self._stamp = Pace(TF_RATE_HZ), Time(sec=-1)
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
