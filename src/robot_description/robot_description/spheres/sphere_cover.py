@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_core.model.geometry import frozen
+from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
@@ -20,6 +20,8 @@ from .link_spheres import Allowance, fit_link, worst_gap
 STEP_M = 0.01
 COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
+DIRECTIONS = 400
+"""Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
 ROUNDS = 1
 """Rounds of the search for fewer spheres; few, because a user waits for the result."""
 
@@ -79,17 +81,43 @@ def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tupl
     made = []
     for link, shapes in solids.items():
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
-        made.append(Spheres(link, frozen(centers.round(4)), frozen(np.ceil(radii * 1e4) / 1e4)))
+        centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
+        # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
+        excess = np.maximum(protrusions(shapes, centers, radii) - protrusion_m, 0.0)
+        radii = np.floor((radii - excess + 1e-9) * 1e4) / 1e4
+        made.append(Spheres(link, frozen(centers[radii > 0.0]), frozen(radii[radii > 0.0])))
     return tuple(made)
 
 
+def protrusions(solids: Sequence[Solid], centers: Array, radii: Array) -> Array:
+    """Return how far each sphere sticks out of the union of solids, found at points all over the sphere.
+
+    Depths of the centres would not do: in overlaps of solids they are bounds.
+
+    Args:
+        solids: Solids of the link.
+        centers: Centres, (k, 3), m.
+        radii: Radii, (k,), m.
+
+    Returns:
+        Protrusions, (k,), m.
+    """
+    heights = 1.0 - (2.0 * np.arange(DIRECTIONS) + 1.0) / DIRECTIONS
+    turns = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(DIRECTIONS)  # a Fibonacci lattice
+    flat = np.sqrt(1.0 - heights**2)
+    rays = np.column_stack([flat * np.cos(turns), flat * np.sin(turns), heights])
+    points = centers[:, None] + radii[:, None, None] * rays
+    found: Array = union_distance(solids, points.reshape(-1, 3)).reshape(-1, DIRECTIONS).max(axis=1)
+    return np.maximum(found, 0.0)
+
+
 def coverage(spheres: Spheres, solids: tuple[Solid, ...]) -> Coverage:
-    """Measure the quality of spheres at their centres and on the shapes' surface.
+    """Measure the quality of spheres, on their surface and on that of the shapes.
 
     Args:
         spheres: Spheres of a link.
         solids: Solids of the link.
     """
-    depth = union_distance(solids, spheres.centers)
+    out = float(protrusions(solids, spheres.centers, spheres.radii).max())
     gap = worst_gap(solids, spheres.centers, spheres.radii, STEP_M)
-    return Coverage(spheres.link, len(spheres.radii), float((depth + spheres.radii).max()), max(0.0, gap))
+    return Coverage(spheres.link, len(spheres.radii), out, max(0.0, gap))
