@@ -71,11 +71,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except (LaunchError, ConfigError, DomainError, NoServerError) as error:
-        print(f"handiwork {options.command}: {error}", file=sys.stderr)
+        print(f"handiwork {options.command}: {_sentence(error)}", file=sys.stderr)
         return 1 if isinstance(error, NoServerError) else 2
     except KeyboardInterrupt:
         print(f"handiwork {options.command}: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _sentence(error: Exception) -> str:
+    """Return the fault; of several the first one with their number, and the others in a list below it."""
+    if not isinstance(error, ConfigError) or len(error.faults) < 2:
+        return str(error)
+    first, *others = error.faults
+    head = f"{error.source}: {first} (the first of {len(error.faults)} faults)"
+    return "\n".join([head, *(f"  - {fault}" for fault in others)])
 
 
 def without_namespace(words: Sequence[str]) -> tuple[list[str], str | None]:

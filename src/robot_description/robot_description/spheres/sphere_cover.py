@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,8 @@ COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
 DIRECTIONS = 400
 """Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
+SHRINKS = 20
+"""Largest number of times that spheres are made smaller: of a mesh with holes one may reach through a wall."""
 ROUNDS = 1
 """Rounds of the search for fewer spheres; few, because a user waits for the result."""
 
@@ -71,20 +73,30 @@ def all_solids(root: ET.Element, source: Path) -> dict[str, tuple[Solid, ...]]:
     return found
 
 
-def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tuple[Spheres, ...]:
+def fitted(
+    solids: Mapping[str, tuple[Solid, ...]],
+    protrusion_m: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Spheres, ...]:
     """Return spheres that cover each link, with radii in whole tenths of a millimetre.
 
     Args:
         solids: Solids by link, in its frame.
         protrusion_m: Largest protrusion of a sphere, m.
+        progress: Called with each link before its spheres are fitted.
     """
     made = []
-    for link, shapes in solids.items():
+    for number, (link, shapes) in enumerate(solids.items(), 1):
+        progress(f"fitting spheres to {link} ({number} of {len(solids)})")
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
-        excess = np.maximum(protrusions(shapes, centers, radii) - protrusion_m, 0.0)
-        radii = np.floor((radii - excess + 1e-9) * 1e4) / 1e4
+        for _ in range(SHRINKS):
+            out = np.flatnonzero((radii > 0.0) & (protrusions(shapes, centers, radii) > protrusion_m))
+            if not len(out):
+                break
+            excess = protrusions(shapes, centers[out], radii[out]) - protrusion_m
+            radii[out] = np.floor((radii[out] - np.maximum(excess, 1e-4) + 1e-9) * 1e4) / 1e4
         made.append(Spheres(link, frozen(centers[radii > 0.0]), frozen(radii[radii > 0.0])))
     return tuple(made)
 
