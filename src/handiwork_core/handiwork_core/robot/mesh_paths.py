@@ -85,7 +85,7 @@ def package_folders(package: str, folder: Path) -> list[Path]:
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     tried += [Path(prefix) / "share" / package for prefix in prefixes if prefix]
     found = [place for place in tried if package and place.is_dir()]
-    return found or [place for place in _repositories(above) if _is_package(place, package)]
+    return found or list(dict.fromkeys(p.resolve() for p in _repositories(above) if _is_package(p, package)))
 
 
 def _repositories(above: list[Path]) -> list[Path]:

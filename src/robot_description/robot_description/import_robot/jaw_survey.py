@@ -52,8 +52,11 @@ def measure_jaw(
     if _opened(clouds, ahead, closing, fixed) < 0.0:
         closing = -closing
     reach = min(float((cloud @ ahead).max()) for cloud in (fixed, clouds[0]))
+    wall = _wall(fixed, clouds[len(clouds) // 2], ahead, closing, reach)
+    # The same points of the jaw at all positions: others would come and go as it turns.
+    tips = (clouds[0] @ ahead >= reach - TIP_M) & (clouds[0] @ ahead <= reach)
     rows = [
-        (float(q), _gap(fixed, cloud, ahead, closing, reach))
+        (float(q), max(0.0, float((cloud[tips] @ closing).min()) - wall))
         for q, cloud in zip(positions, clouds, strict=True)
         if float((cloud @ ahead).max()) > reach - REACH_M
     ]
@@ -63,7 +66,6 @@ def measure_jaw(
         raise ValueError(f"{joint.name}: the opening is {opened}; write gripper by hand")
     keep = np.linspace(0, len(rows) - 1, min(ROWS, len(rows))).round().astype(int)
     table = np.column_stack([[rows[i][0] for i in keep], widths[keep]])
-    wall = _wall(fixed, clouds[len(clouds) // 2], ahead, closing, reach)
     across = np.cross(ahead, closing)
     middle = 0.5 * (_spread(clouds[0] @ across) + _spread(_tips(fixed, ahead, reach) @ across))
     half = 0.5 * min(USUAL_M, float(widths.max()))
@@ -114,13 +116,6 @@ def _opened(clouds: list[Array], ahead: Array, closing: Array, fixed: Array) -> 
 
 def _tips(cloud: Array, ahead: Array, reach: float) -> Array:
     return cloud[cloud @ ahead >= reach - TIP_M]
-
-
-def _gap(fixed: Array, jaw: Array, ahead: Array, closing: Array, reach: float) -> float:
-    """Return the gap between the jaws where both have tips, m."""
-    end = min(reach, float((jaw @ ahead).max()))
-    tips = jaw[(jaw @ ahead >= end - TIP_M) & (jaw @ ahead <= end)] @ closing
-    return max(0.0, float(tips.min()) - _wall(fixed, jaw, ahead, closing, reach))
 
 
 def _wall(fixed: Array, jaw: Array, ahead: Array, closing: Array, reach: float) -> float:
