@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from scripts import check_dependencies
 from scripts.check_dependencies import faults_of, main
 

@@ -104,12 +104,14 @@ def fitted(
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
+        left = np.arange(len(radii))
         for _ in range(SHRINKS):
-            out = np.flatnonzero((radii > 0.0) & (protrusions(shapes, centers, radii) > protrusion_m))
-            if not len(out):
+            excess = protrusions(shapes, centers[left], radii[left]) - protrusion_m
+            left, excess = left[excess > 0.0], excess[excess > 0.0]
+            radii[left] = np.floor((radii[left] - np.maximum(excess, 1e-4) + 1e-9) * 1e4) / 1e4
+            left = left[radii[left] > 0.0]
+            if not len(left):
                 break
-            excess = protrusions(shapes, centers[out], radii[out]) - protrusion_m
-            radii[out] = np.floor((radii[out] - np.maximum(excess, 1e-4) + 1e-9) * 1e4) / 1e4
         made.append(Spheres(link, frozen(centers[radii > 0.0]), frozen(radii[radii > 0.0])))
     return tuple(made)
 
