@@ -14,6 +14,8 @@ TIP_M = 0.02
 LINE_M = 0.0005
 STEP_M = 2e-5
 """Least difference of the openings of two rows, m: robot.yaml has five decimals."""
+FLAT_M = 1e-4
+"""Openings of two rows that differ by less are the same, m."""
 BUMP_M = 0.0015
 """Largest step back of an opening that counts as a bump of the shapes, m."""
 
@@ -64,13 +66,15 @@ def rising(widths: Array) -> Array | None:
         widths: Measured openings, (n,), m.
 
     Returns:
-        The openings, (n,), m; None if they turn back by more than ``BUMP_M``, or hardly change.
+        The openings, (n,), m; None if they turn back by more than ``BUMP_M``, or stay the same over a third of the rows.
     """
     if widths[-1] < widths[0]:
         back = rising(widths[::-1])
         return None if back is None else back[::-1]
     level = np.maximum.accumulate(widths)
     if float((level - widths).max()) > BUMP_M or level[-1] - level[0] < 2.0 * BUMP_M:
+        return None
+    if (np.diff(level) < FLAT_M).sum() > len(level) // 3:
         return None
     # A table of openings must rise at every row.
     return np.asarray(level + STEP_M * np.arange(len(level)))

@@ -45,7 +45,7 @@ class PortableUrdf:
         self.assumed: list[str] = []
         """Values that the URDF lacks, for a person to check."""
         self.doubtful: list[str] = []
-        """What was left out."""
+        """Notes on elements that were left out."""
         self._files: dict[Path, str] = {}
         self._source = source
         self._drop_foreign()
