@@ -66,7 +66,7 @@ def rising(widths: Array) -> Array | None:
         widths: Measured openings, (n,), m.
 
     Returns:
-        The openings, (n,), m; None if they turn back by more than ``BUMP_M``, or stay the same over a third of the rows.
+        The openings, (n,), m; None if they turn back by more than ``BUMP_M``, or hardly change in a third of the rows.
     """
     if widths[-1] < widths[0]:
         back = rising(widths[::-1])

@@ -151,8 +151,8 @@ def test_a_xacro_takes_arguments_defaults_and_packages_near_it(tmp_path: Path) -
     assert package_folders("maker_description", file.parent) == [package.resolve()]
     assert 'name="it"' in expand(file) and 'link name="part"' in expand(file)
     assert 'name="mine"' in expand(file, {"name": "mine"})
-    with pytest.raises(ConfigError, match="argument 'nam' is not declared; there are name"):
-        expand(file, {"nam": "mine"})
+    with pytest.raises(ConfigError, match="argument 'title' is not declared; there are name"):
+        expand(file, {"title": "mine"})
 
 
 @pytest.mark.slow
