@@ -96,7 +96,8 @@ def without_namespace(words: Sequence[str]) -> tuple[list[str], str | None]:
     Returns:
         The other words, and the namespace; None without the option.
     """
-    others, namespace, rest = list[str](), None, iter(words)
+    others, rest = list[str](), iter(words)
+    namespace: str | None = None
     for word in rest:
         name, is_joined, value = word.partition("=")
         if name != "--namespace":

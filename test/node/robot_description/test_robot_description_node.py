@@ -52,10 +52,10 @@ def peer(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 @pytest.mark.parametrize("peer", [("-p", "joint_frames:=false")], indirect=True)
 def test_only_the_frame_of_the_root_is_published_beside_robot_state_publisher(peer: Node) -> None:
-    heard, ready = list[str](), threading.Event()
+    received, ready = list[str](), threading.Event()
 
     def take(msg: TFMessage) -> None:
-        heard.extend(edge.child_frame_id for edge in msg.transforms)
+        received.extend(edge.child_frame_id for edge in msg.transforms)
         ready.set()
 
     joints_pub = peer.create_publisher(JointState, "joint_states", LATEST)
@@ -71,7 +71,7 @@ def test_only_the_frame_of_the_root_is_published_beside_robot_state_publisher(pe
     assert ready.wait(LIMIT_S)
     ready.clear()
     assert ready.wait(LIMIT_S), "static frames are repeated"
-    assert set(heard) == {"fr3/fr3_link0"}
+    assert set(received) == {"fr3/fr3_link0"}
 
 
 def test_model_and_frames(peer: Node) -> None:

@@ -72,8 +72,8 @@ class PortableUrdf:
             ET.SubElement(joint, "parent", link=frame.parent)
             ET.SubElement(joint, "child", link=frame.name)
             pose = frame.parent_T_frame
-            rpy = ScipyRotation.from_matrix(pose.rotation.matrix()).as_euler("xyz")
-            xyz, rpy = (" ".join(f"{v:.9g}" for v in values + 0.0) for values in (pose.translation_m, rpy))
+            angles = ScipyRotation.from_matrix(pose.rotation.matrix()).as_euler("xyz")
+            xyz, rpy = (" ".join(f"{v:.9g}" for v in values) for values in (pose.translation_m, angles))
             ET.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
 
     def write(self, folder: Path, name: str) -> None:

@@ -62,12 +62,14 @@ class WindingTree:
             True for points inside, (n,).
         """
         rows = np.ascontiguousarray(points, dtype=np.float64)
-        return np.abs(_solid_angles(rows, self.corners, self.balls, self.areas, self.spans)) > 2.0 * np.pi
+        angles = _solid_angles(rows, self.corners, self.balls, self.areas, self.spans)
+        inside: NDArray[np.bool_] = np.abs(angles) > 2.0 * np.pi
+        return inside
 
 
 def _split(middles: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the order of the triangles and the spans of the nodes; each node is halved along its longest side."""
-    order = np.arange(len(middles))
+    order = np.arange(len(middles), dtype=np.int64)
     spans = [[0, len(middles), -1]]
     node = 0
     while node < len(spans):

@@ -134,8 +134,9 @@ def protrusions(solids: Sequence[Solid], centers: Array, radii: Array) -> Array:
     flat = np.sqrt(1.0 - heights**2)
     rays = np.column_stack([flat * np.cos(turns), flat * np.sin(turns), heights])
     points = centers[:, None] + radii[:, None, None] * rays
-    found: Array = union_distance(solids, points.reshape(-1, 3)).reshape(-1, DIRECTIONS).max(axis=1)
-    return np.maximum(found, 0.0)
+    farthest = union_distance(solids, points.reshape(-1, 3)).reshape(-1, DIRECTIONS).max(axis=1)
+    found: Array = np.maximum(farthest, 0.0)
+    return found
 
 
 def coverage(spheres: Spheres, solids: tuple[Solid, ...]) -> Coverage:

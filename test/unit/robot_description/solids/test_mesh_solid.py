@@ -115,4 +115,4 @@ def off_the_l(points: np.ndarray) -> np.ndarray:
     for (x0, x1), (z0, z1) in BARS:
         low, high = np.array([x0, -0.035, z0]), np.array([x1, 0.035, z1])
         found.append(np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=1))
-    return np.min(found, axis=0)
+    return np.asarray(np.min(found, axis=0))
