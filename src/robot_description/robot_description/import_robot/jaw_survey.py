@@ -88,7 +88,7 @@ def _axes(robot: Robot, arm: FoundArm, joint: Joint, closed: Array) -> tuple[Arr
         nearest = np.sign(tcp) * (np.arange(3) == np.abs(tcp).argmax())
         if abs(nearest @ axis) < 0.5:
             ahead = _beside(nearest, axis)
-    return ahead, np.cross(axis, ahead)
+    return ahead, np.asarray(np.cross(axis, ahead), dtype=np.float64)
 
 
 def _beside(vector: Array, axis: Array) -> Array:

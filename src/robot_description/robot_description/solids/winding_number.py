@@ -48,7 +48,8 @@ class WindingTree:
         """
         order, spans = _split(np.ascontiguousarray(corners.mean(axis=1)))
         corners = np.ascontiguousarray(corners[order], dtype=np.float64)
-        areas = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        areas: Array = np.asarray(0.5 * normals, dtype=np.float64)
         balls, sums = _summed(corners, areas, spans)
         return cls(corners, balls, sums, spans)
 

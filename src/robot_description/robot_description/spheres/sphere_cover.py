@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array, frozen
@@ -104,7 +105,7 @@ def fitted(
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
-        left = np.arange(len(radii))
+        left: NDArray[np.int64] = np.arange(len(radii), dtype=np.int64)
         for _ in range(SHRINKS):
             excess = protrusions(shapes, centers[left], radii[left]) - protrusion_m
             left, excess = left[excess > 0.0], excess[excess > 0.0]
