@@ -77,4 +77,5 @@ def rising(widths: Array) -> Array | None:
     if (np.diff(level) < FLAT_M).sum() > len(level) // 3:
         return None
     # A table of openings must rise at every row.
-    return np.asarray(level + STEP_M * np.arange(len(level)))
+    steps = STEP_M * np.arange(len(level))
+    return np.asarray(np.maximum.accumulate(level - steps) + steps, dtype=np.float64)
