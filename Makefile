@@ -4,6 +4,7 @@ PYTHON ?= python3
 N ?= 50
 SEED ?= 0
 MINUTES ?= 5
+PORT ?= 8080
 PYTEST_ARGS ?=
 
 # Another ROS, or another environment, must not leak into .venv.
@@ -11,7 +12,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
+.PHONY: help setup setup-dev demo view demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +26,10 @@ setup-dev: ## the same, and what tests and checks need
 demo: ## pick an object and place it into the container, in simulation
 	@$(PYTHON) scripts/setup.py --for-demo
 	@.venv/bin/handiwork demo; status=$$?; $(PYTHON) scripts/setup.py --in-background; exit $$status
+
+view: ## simulate, and serve a page in the browser that shows everything and sends goals; PORT=8080
+	@$(PYTHON) scripts/setup.py --for-demo --page
+	@.venv/bin/handiwork demo --view --port $(PORT)
 
 demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the decider network drawn
 	@.venv/bin/python -m benchmarks.stacking --view

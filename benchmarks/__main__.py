@@ -47,6 +47,7 @@ PLAIN = {
     "look_ahead": ("benchmarks.skills.look_ahead", ""),
     "regrasp": ("benchmarks.skills.regrasp", ""),
     "handover": ("benchmarks.skills.handover", ""),
+    "carry": ("benchmarks.two_arms.carry", ""),
     "conditions": ("benchmarks.conditions", ""),
     "conditions_node": ("benchmarks.conditions.node", ""),
     "batch": ("benchmarks.planning.batch", ""),

@@ -237,7 +237,7 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
-def set_up(with_dev: bool, for_demo: bool) -> None:
+def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:
     """Do all steps that are not done yet, one run at a time.
 
     The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
@@ -246,6 +246,7 @@ def set_up(with_dev: bool, for_demo: bool) -> None:
     Args:
         with_dev: Also install the requirements of tests and checks.
         for_demo: Leave out the kernels that the demo does not need.
+        with_page: Also install what the page in the browser needs.
 
     Raises:
         Missing: a step failed.
@@ -264,6 +265,8 @@ def set_up(with_dev: bool, for_demo: bool) -> None:
             compile_kernels()
             if with_dev:
                 install_requirements(("dev",))
+            if with_page:
+                install_requirements(("show",))
             if not for_demo:
                 compile_later_kernels()
             strand.result()
@@ -274,6 +277,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
     parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")
+    parser.add_argument("--page", action="store_true", help="also install what the page in the browser needs")
     parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
     parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
     arguments = parser.parse_args()
@@ -284,7 +288,7 @@ def main() -> int:
         elif arguments.later_kernels:
             compile_later_kernels()
         else:
-            set_up(arguments.dev, arguments.for_demo)
+            set_up(arguments.dev, arguments.for_demo, arguments.page)
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

@@ -16,6 +16,7 @@ from handiwork_core.process.domain import Lease, lease_free_domain
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OVER_GRACE_S = 5.0
+NIGHTLY = "HANDIWORK_NIGHTLY"
 WITH_STACKS = ("test/system/", "test/nightly/")
 WITH_NODES = ("test/node/",)
 _LEASE = pytest.StashKey[Lease]()
@@ -40,8 +41,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_LEASE].close()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests with stacks first, then those with nodes: one process runs all stacks, and ends last else."""
+    """Skip nightly tests in the daytime, and order the rest.
+
+    The tests with stacks come first, then those with nodes: one process runs all stacks, and ends last else.
+    """
+    for item in items:
+        if item.nodeid.startswith("test/nightly/"):
+            item.add_marker(pytest.mark.nightly)
+        if item.get_closest_marker("nightly") and not os.environ.get(NIGHTLY):
+            item.add_marker(pytest.mark.skip(reason=f"takes long: set {NIGHTLY}=1 to run it"))
     items.sort(
         key=lambda item: (not item.nodeid.startswith(WITH_STACKS), not item.nodeid.startswith(WITH_NODES))
     )

@@ -27,11 +27,11 @@ from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
 from handiwork_viz.film.film import Projection, write_still  # noqa: E402
 from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
 from skill_server.execution.run import run_skill  # noqa: E402
-from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams  # noqa: E402
-from skill_server.skills.motion.move_until_contact import (  # noqa: E402
+from skill_server.skills.contact.move_until_contact import (  # noqa: E402
     MoveUntilContact,
     MoveUntilContactParams,
 )
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams  # noqa: E402
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 from support.paths import ROBOTS  # noqa: E402
 

@@ -7,7 +7,7 @@ PACKAGE = "handiwork_viz"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="Films of simulated scenes, and pages that show robots.",
+    description="Films of scenes, pages that show robots, and the page on a running stack.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

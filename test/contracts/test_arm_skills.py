@@ -14,6 +14,7 @@ from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
 from skill_server.skills import BUILTIN
+from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.approach_rotate import ApproachRotate, ApproachRotateParams
 from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
 from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
@@ -21,7 +22,6 @@ from skill_server.skills.motion.heuristic_skill import HeuristicSkill, Heuristic
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
 from skill_server.skills.motion.move import Move, MoveParams
-from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.scan import Scan, ScanParams
 from skill_server.skills.motion.track import Between, Track, TrackParams
 from skill_server.skills.motion.wait import Wait, WaitParams
@@ -34,6 +34,7 @@ from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickPara
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
+from skill_server.skills.two_arms.carry import Carry, CarryParams
 from skill_server.skills.two_arms.handover import Handover, HandoverParams
 from skill_server.tool_paths.waypoints import Waypoint
 from support.cells.gantry_pair import pair
@@ -224,6 +225,27 @@ class TestHandoverInBothHands(SkillContract[HandoverParams]):
         return held_by_both(seed)[0]
 
 
+class TestCarryInBothHands(SkillContract[CarryParams]):
+    """Both hands hold the cube already, as an earlier goal left it: both arms move, and let go.
+
+    The way to there is tested in physics.
+    """
+
+    run = staticmethod(run_skill)
+
+    def skill(self) -> Carry:
+        return Carry()
+
+    def params(self) -> CarryParams:
+        return CarryParams(object="cube", position=(0.41, 0.1), lift=0.01, tool_speed=0.5)
+
+    def unknown(self) -> CarryParams:
+        return CarryParams(object="cub", position=(0.45, 0.1))
+
+    def fakes(self, seed: int = 0) -> Fakes:
+        return held_from_above(seed)[0]
+
+
 def held_by_both(seed: int = 0) -> tuple[Fakes, Fakes]:
     """Return the fakes of two gantries whose hands meet at a cube from above and from below."""
     alone = test_skills.carrying(seed)
@@ -239,6 +261,13 @@ def held_by_both(seed: int = 0) -> tuple[Fakes, Fakes]:
     below = cube @ Pose.of((0.0, 0.0, 0.1), Rotation.from_rpy(np.pi, 0.0, 0.0))
     taken.cell.q, taken.cell.in_hand = gantry_q(below), "cube"
     taken.cell.hand_T_object = gantry_pose(taken.cell.q).inverse() @ cube
+    return given, taken
+
+
+def held_from_above(seed: int = 0) -> tuple[Fakes, Fakes]:
+    """Return the fakes of two gantries whose hands hold a cube in the same pose, which both can put down."""
+    given, taken = held_by_both(seed)
+    taken.cell.q, taken.cell.hand_T_object = given.cell.q.copy(), given.cell.hand_T_object
     return given, taken
 
 

@@ -12,6 +12,7 @@ from benchmarks.stacking.episode import Episode, is_true
 from decider_node.stacking.cell import SMALL
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation
+from support.nightly import mostly_nightly
 
 TWO = Layout((0.64,), (-0.31,), 2, -0.59)
 
@@ -40,7 +41,9 @@ def test_cubes_are_taken_from_the_running_belt(monkeypatch: pytest.MonkeyPatch) 
 ROW = Layout((0.85, 0.64), (-0.31,), 1, -0.59)
 
 
-@pytest.mark.parametrize("kind", [Kind.TOUCHING, Kind.BELT, Kind.REMOVED, Kind.BLIND])
+@pytest.mark.parametrize(
+    "kind", mostly_nightly([Kind.TOUCHING, Kind.BELT, Kind.REMOVED, Kind.BLIND], Kind.REMOVED)
+)
 def test_a_row_of_bins_is_stacked_whatever_is_done_to_the_cell(kind: Kind) -> None:
     episode = Episode(ROW, seed=2)
     disturb = Disturbance(kind, 2, len(ROW))
@@ -66,6 +69,7 @@ def holds_beyond_the_first(seed: int) -> int:
     return len(picked) - len(set(picked))
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)  # six episodes, on a busy machine
 def test_bins_that_touch_are_lifted_apart_and_the_seal_is_seldom_lost() -> None:
     """The last bit of compiled kernels decides about a loss in one episode, so several are counted together."""

@@ -18,6 +18,7 @@ from .launch_files.model import LaunchError
 COMMANDS = {
     "stack.demo": ("demo",),
     "stack.launch": ("launch",),
+    "stack.view": ("view",),
     "inspect.status": ("status",),
     "inspect.conditions": ("conditions",),
     "inspect.why": ("why",),

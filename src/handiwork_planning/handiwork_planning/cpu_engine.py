@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
     from .planner import Core
 
 
+def _import_checks() -> None:
+    """Import what candidates and validation need: it takes a second, for which no first goal has to wait."""
+    from . import candidates
+    from .validation import motion_limits, rest_of_path, trajectory_check
+
+    del candidates, motion_limits, rest_of_path, trajectory_check
+
+
 class CpuEngine(Engine):
     """Plans by RRT-Connect with many goals, straight lines by inverse kinematics, and jerk-limited timing, on one core.
 
@@ -50,6 +59,7 @@ class CpuEngine(Engine):
         self._core: Core = Core(robot, world_T_base)
         warm_up(robot, world_T_base, report)
         report(1.0, "ready")
+        Thread(target=_import_checks, name="import of checks", daemon=True).start()
 
     def update_world(self, world: World) -> None:
         """See ``Engine.update_world``."""

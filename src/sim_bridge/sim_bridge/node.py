@@ -8,6 +8,9 @@ from concurrent.futures import Future as Job
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.parameter import Parameter
+
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.control.control_thread import done_now, works
@@ -19,6 +22,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import UNSUPERVISED, load_safety
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.scene.loader import load_scene
+from handiwork_ros.controllers.admittance_server import AdmittanceServer
 from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
@@ -31,6 +35,10 @@ from sim_bridge.ros.publishers import ContractPublishers
 from sim_bridge.ros.services import SimServices
 from sim_bridge.ros.simulation_interfaces.services import serve_standard
 from sim_bridge.ros.suction_service import SuctionService
+
+FACTOR = "real_time_factor"
+FASTEST = 1000.0
+"""The greatest real_time_factor."""
 
 T = TypeVar("T")
 
@@ -66,7 +74,8 @@ class SimBridge(ManagedNode):
         )
         self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
         text = "simulated seconds per second; 0: as fast as possible"
-        self._factor = self.parameter("real_time_factor", 1.0, text)
+        self._factor = self.parameter(FACTOR, 1.0, text, is_live=True)
+        self.add_on_set_parameters_callback(self._on_parameters)
         self._paused = self.parameter("paused", False, "start with the world paused")
         self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
         self._randomize = self.parameter("randomize", False, "scatter the scene's objects at the start")
@@ -89,6 +98,7 @@ class SimBridge(ManagedNode):
         self._contract: ContractPublishers | None = None
         self._isaac: IsaacInterface | None = None
         self._streams: list[PointStreamServer] = []
+        self._admittance: list[AdmittanceServer] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
@@ -124,8 +134,8 @@ class SimBridge(ManagedNode):
             faults.append("parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3")
         if not self._scene_file:
             faults.append("parameter scene_file: is empty; give a scene, such as config/scenes/tabletop.yaml")
-        if not 0.0 <= self._factor <= 1000.0:
-            faults.append(f"parameter real_time_factor: is {self._factor}; give 0 to 1000")
+        if fault := factor_fault(self._factor):
+            faults.append(fault)
         if self._interface not in ("handiwork", "isaac"):
             faults.append(f"parameter interface: is {self._interface!r}; give 'handiwork' or 'isaac'")
         if self._controllers not in ("public", "hardware"):
@@ -161,6 +171,7 @@ class SimBridge(ManagedNode):
             name = part.hardware_controller if is_hardware else part.controller
             self._servers.append(arm_server(self, self._running, part, lease, name))
             self._streams.append(PointStreamServer(self, self._running, part, name))
+        self._admittance = [AdmittanceServer(self, self._running, arm) for arm in robot.arms.values()]
         for tool in (arm.gripper for arm in robot.arms.values() if arm.gripper is not None):
             if tool.suction is not None:
                 suction = SuctionService(self, services, self._running, tool)
@@ -190,9 +201,30 @@ class SimBridge(ManagedNode):
         """Check whether every client has its result."""
         return all(server.idle for server in self._servers)
 
+    def _on_parameters(self, changes: list[Parameter]) -> SetParametersResult:
+        """Take another real_time_factor at once; ``on_start`` takes it after a restart of the physics."""
+        for change in changes:
+            if change.name == FACTOR:
+                if fault := factor_fault(change.value):
+                    return SetParametersResult(successful=False, reason=fault)
+                self._factor = float(change.value)
+                if self._loop is not None:
+                    self._loop.set_factor(self._factor)
+        return SetParametersResult(successful=True)
+
     def _running(self) -> SimLoop:
         assert self._loop is not None
         return self._loop
+
+
+def factor_fault(value: object) -> str:
+    """Return why a value is no real_time_factor; empty for a good one.
+
+    Args:
+        value: The value.
+    """
+    is_good = type(value) in (int, float) and 0.0 <= float(value) <= FASTEST  # type: ignore[arg-type]
+    return "" if is_good else f"parameter {FACTOR}: is {value}; give 0 to {FASTEST:g}"
 
 
 def main() -> None:

@@ -109,7 +109,7 @@ class SkillServer(ManagedNode):
         A goal waits for a planner that restarts, and its arm ends the motion that was judged good.
         """
         text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
-        patience_s = self.parameter("planner_patience_s", 60.0, text)
+        patience_s = self.parameter("planner_patience_s", 40.0, text)
         client = PlannerClient(self, self._robot, signs)
         if patience_s > 0.0:
             return ReconnectingPlanner(client, lambda: signs.is_active(PLANNER), patience_s)

@@ -265,6 +265,25 @@ def test_a_paused_world_stands_still_and_goes_on_by_steps(client: Client) -> Non
     assert client.call("step", StepWorld.Request(duration=float("nan"))).outcome.code == Code.BAD_NUMBER
 
 
+def test_the_speed_is_set_while_the_world_runs(client: Client) -> None:
+    bridge = client.bridge
+    assert bridge is not None
+
+    def set_to(name: str, value: float) -> Any:
+        return bridge.set_parameters([Parameter(name, value=value)])[0]
+
+    for bad in (-1.0, float("nan"), 1e6):
+        refused = set_to("real_time_factor", bad)
+        assert not refused.successful
+        assert "give 0 to 1000" in refused.reason
+    assert not set_to("seed", 5).successful  # all others are read-only
+    assert set_to("real_time_factor", 0.0).successful  # as fast as possible
+    begun_s = client.now_s()
+    wait_for(lambda: client.now_s() > begun_s + 1.0)
+    assert set_to("real_time_factor", 1.0).successful
+    assert bridge.get_parameter("real_time_factor").value == 1.0
+
+
 def test_a_reset_raises_the_version_and_the_clock_goes_on(client: Client) -> None:
     before, version = client.now_s(), client.newest["world/objects"].version
     answer = client.call("reset", ResetWorld.Request(seed=7, randomize=True))

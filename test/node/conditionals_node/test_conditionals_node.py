@@ -10,8 +10,8 @@ import pytest
 from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
 
-from handiwork_cli.stack.condition_table import table_lines, why_lines
 from handiwork_ros.rclpy_support.qos import LATEST
+from handiwork_viz.condition_table import table_lines, why_lines
 from support.nodes.conditions_peer import Peer, playing
 
 PAUSE_TABLES = 5

@@ -10,7 +10,7 @@ from handiwork_msgs.msg import Condition, Outcome, TaskEvent
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 from visualization_msgs.msg import Marker
 
-from handiwork_cli.stack.condition_table import progress_lines, table_lines, why_lines
+from handiwork_viz.condition_table import progress_lines, table_lines, why_lines
 from support.nodes.conditions_peer import Peer, playing
 
 IN_BIN = "object_in_container(object=cube, container=bin)"

@@ -98,8 +98,8 @@ class Cut:
 @pytest.mark.parametrize(
     ("stage", "steps", "held_by"),
     [
-        ("present: move", 150, {GIVER}),
-        ("take: reach", 100, {GIVER}),
+        pytest.param("present: move", 150, {GIVER}, marks=pytest.mark.nightly),
+        pytest.param("take: reach", 100, {GIVER}, marks=pytest.mark.nightly),
         ("take: grasp", 20, {GIVER}),
         ("give: release", 5, {TAKER}),
     ],

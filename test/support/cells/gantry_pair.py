@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import Joint, Robot
-from handiwork_core.testing.fakes import Cell, FakeClock, Fakes, FakeWorld, fakes
+from handiwork_core.testing.fakes import Cell, FakeArm, FakeClock, Fakes, FakeWorld, fakes
 from handiwork_core.testing.gantry import gantry
 
 FIRST, OTHER = "arm", "other"
+MEET_S = 20.0
 
 
 def named(name: str) -> str:
@@ -99,6 +104,36 @@ class PairWorld(FakeWorld):
         )
 
 
+class PairArm(FakeArm):
+    """Motions of both arms that begin at one time go on tick by tick together."""
+
+    def __init__(self, cell: Cell, barriers: dict[float, threading.Barrier], sending: threading.Lock) -> None:
+        super().__init__(cell)
+        self._barriers, self._sending = barriers, sending
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        if trajectory.begin_s == 0.0:
+            return super().follow(trajectory, should_stop=should_stop)
+        barrier = self._barriers.setdefault(trajectory.begin_s, threading.Barrier(2))
+        with ExitStack() as until_sent:
+            # One after the other, so that nothing is sent once the goal of the other one has ended the run.
+            until_sent.enter_context(self._sending)
+            if should_stop():
+                barrier.abort()
+                return Outcome(Code.CANCELED, "stopped before the motion began")
+
+            def after_the_other() -> bool:
+                until_sent.close()
+                with suppress(threading.BrokenBarrierError):  # the other one has ended
+                    barrier.wait(MEET_S)
+                return should_stop()
+
+            try:
+                return super().follow(trajectory, should_stop=after_the_other)
+            finally:
+                barrier.abort()
+
+
 def pair(cell: Cell, seed: int = 0) -> tuple[Fakes, Fakes]:
     """Return the fakes of both gantries; the context of the first has that of the other as a partner.
 
@@ -115,5 +150,8 @@ def pair(cell: Cell, seed: int = 0) -> tuple[Fakes, Fakes]:
         one.context.robot, one.context.arm_spec = robot, robot.arms[name]
         one.context.world, one.context.clock = PairWorld(cells), PairClock(cells)
         one.context.planner, one.context.token = made.planner, made.context.token
+    barriers, sending = dict[float, threading.Barrier](), threading.Lock()
+    for one, own in ((made, first), (further, other)):
+        one.arm = one.context.arm = PairArm(own, barriers, sending)
     made.context.partners = {OTHER: further.context}
     return made, further

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.admittance.settings import AdmittanceSettings
 from handiwork_core.contracts.planning import (
     CandidatesRequest,
     PathRest,
@@ -17,7 +18,7 @@ from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.trajectory import Trajectory
@@ -126,9 +127,23 @@ class SimulatedCell:
             self.sim.advance(POLL_STEPS)
         return OK
 
+    def set_admittance(self, settings: AdmittanceSettings, *, should_stop: Any) -> Outcome:
+        rule = self.sim.arms[self.spec.name].controller.admittance
+        assert rule is not None
+        rule.set(settings)
+        return OK
+
+    def set_wrench(self, wrench: Array) -> None:
+        rule = self.sim.arms[self.spec.name].controller.admittance
+        assert rule is not None
+        rule.wrench_reference = wrench
+
+    def wrench(self) -> Array | None:
+        return self.sim.wrench(self.spec.name)
+
     def context(self, seed: int) -> Context:
         """Return the context of a run with this seed, in which nothing is held."""
         rng = np.random.default_rng(seed)
         context = Context(self.robot, self.spec, self, self, self, self, self, Token(), rng, seed, {})
-        context.supervision = UNSUPERVISED
+        context.supervision, context.compliance = UNSUPERVISED, self
         return context

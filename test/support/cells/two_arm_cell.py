@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,27 +11,101 @@ import numpy as np
 
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Progress, Skill, Token
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
+from handiwork_core.control.trajectory_start import from_now
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.reservations import MotionReservations
 from skill_server.execution.run import ExecutionResult
 from skill_server.ros.arm_runner import ArmRunner
-from support.cells.simulated_cell import UNSUPERVISED, SimulatedCell
+from support.cells.simulated_cell import POLL_STEPS, UNSUPERVISED, SimulatedCell
 
 PATIENCE_S = 5.0
+MEET_S, PASS_S = 20.0, 0.001
 
 
 def ignored(_progress: Progress) -> None:
     return
 
 
+def nothing() -> None:
+    return
+
+
+class Rendezvous:
+    """Motions that begin at a given time: the simulation waits for both arms, and one thread of the two advances it.
+
+    ``watch`` is called after each advance.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.waiting = 0
+        self.lock = threading.RLock()
+        self.driver: int | None = None
+        self.watch: Callable[[], None] = nothing
+
+    def meet(self) -> None:
+        """Return once both arms have their motion, or the other one does not come."""
+        with self.changed:
+            self.waiting += 1
+            target = (self.waiting + 1) // 2 * 2
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.waiting >= target, MEET_S)
+
+
 class ArmPorts(SimulatedCell):
     """The ports of one arm, in the simulation of ``cell``; snapshots have the joints of all arms."""
 
-    def __init__(self, cell: SimulatedCell, spec: ArmSpec) -> None:
+    def __init__(self, cell: SimulatedCell, spec: ArmSpec, rendezvous: Rendezvous) -> None:
         self.__dict__.update(cell.__dict__)
-        self.spec = spec
+        self.spec, self.rendezvous = spec, rendezvous
+
+    def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        if trajectory.begin_s == 0.0:
+            return super().follow(trajectory, should_stop=should_stop)
+        controller, shared = self.sim.arms[self.spec.name].controller, self.rendezvous
+        given = trajectory.goal_tolerance
+        ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
+        goal = TrajectoryGoal(
+            trajectory.joint_names,
+            trajectory.t_s,
+            trajectory.q,
+            trajectory.qd,
+            goal_tolerance=ends,
+            start_s=trajectory.begin_s,
+        )
+        with shared.lock:
+            controller.start(from_now(goal, self.now_s()), self.sim.measured(self.spec.name))
+        shared.meet()
+        while controller.busy:
+            with shared.lock:
+                if not controller.busy:
+                    break
+                if shared.driver in (None, id(self)):
+                    shared.driver = id(self)
+                    self.sim.advance(POLL_STEPS)
+                    shared.watch()
+                stops = should_stop()
+            if stops:
+                self._leave()
+                with shared.lock:
+                    return self.stop()
+            if shared.driver != id(self):
+                with shared.changed:
+                    shared.changed.wait(PASS_S)
+        self._leave()
+        result = controller.result
+        assert result is not None
+        return OK if result.ending.name == "SUCCEEDED" else Outcome(Code.PATH_TOLERANCE, str(result))
+
+    def _leave(self) -> None:
+        with self.rendezvous.lock:
+            if self.rendezvous.driver == id(self):
+                self.rendezvous.driver = None
 
     def snapshot(self) -> World:
         world = super().snapshot()
@@ -51,7 +126,8 @@ class TwoArmCell:
     def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int) -> None:
         first = SimulatedCell(robot, engine, scene_name, seed, next(iter(robot.arms)))
         self.robot, self.sim, self.objects = robot, first.sim, first.objects
-        self.ports = {name: ArmPorts(first, arm) for name, arm in robot.arms.items()}
+        self.together = together = Rendezvous()
+        self.ports = {name: ArmPorts(first, arm, together) for name, arm in robot.arms.items()}
         board = MotionReservations(tuple(robot.arms))
         self.runners = dict[str, ArmRunner]()
         for name, arm in robot.arms.items():

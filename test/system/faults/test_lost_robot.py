@@ -18,6 +18,7 @@ from lifecycle_msgs.srv import ChangeState
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
+from support.nightly import mostly_nightly
 from support.stack.rig import EVENT_S, PICK_STAGES, PLACE_STAGES, REST_S, SLOW, Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
@@ -110,7 +111,7 @@ def lateness() -> Iterator[Lateness]:
     probe.stop()
 
 
-@pytest.mark.parametrize("stage", PICK_STAGES)
+@pytest.mark.parametrize("stage", mostly_nightly(PICK_STAGES, "approach", "grasp"))
 def test_a_suspended_simulation_ends_a_pick_in_every_stage(rig: Rig, lateness: Lateness, stage: str) -> None:
     run = rig.send_until(PICK, stage)
     with suspended(rig):
@@ -118,7 +119,7 @@ def test_a_suspended_simulation_ends_a_pick_in_every_stage(rig: Rig, lateness: L
     assert_comes_to_rest(rig)
 
 
-@pytest.mark.parametrize("stage", PLACE_STAGES)
+@pytest.mark.parametrize("stage", mostly_nightly(PLACE_STAGES, "transit"))
 def test_a_suspended_simulation_ends_a_place_in_every_stage(rig: Rig, lateness: Lateness, stage: str) -> None:
     assert rig.client.pick("cube").ok
     run = rig.send_until(PLACE, stage)
@@ -127,7 +128,9 @@ def test_a_suspended_simulation_ends_a_place_in_every_stage(rig: Rig, lateness: 
     assert_comes_to_rest(rig)
 
 
-@pytest.mark.parametrize("stage", ["select", "approach", "descend", "grasp", "lift"])
+@pytest.mark.parametrize(
+    "stage", mostly_nightly(["select", "approach", "descend", "grasp", "lift"], "approach")
+)
 def test_a_deactivated_simulation_ends_the_goal(rig: Rig, lateness: Lateness, stage: str) -> None:
     run = rig.send_until(PICK, stage)
     with deactivated(rig):

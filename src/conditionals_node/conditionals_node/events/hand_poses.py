@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from conditionals_node.views.batch_worlds import Poses
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import World
-from handiwork_core.robot.robot import Joint, Robot
+from handiwork_core.robot.batch_kinematics import BatchChain
+from handiwork_core.robot.robot import Robot
 
 from .happened import Flags, Indices
 
@@ -28,8 +28,8 @@ class HandPoses:
     def __init__(self, robot: Robot) -> None:
         # The frame of a mobile robot is its base, which the joints below the root move.
         root = robot.root_link if robot.base is None else robot.base.link
-        before = {joint.child: joint for joint in robot.joints.values() if joint.child != root}
-        self._chains = [_chain(before, arm.ee_link) for arm in robot.arms.values() if arm.gripper is not None]
+        hands = [arm.ee_link for arm in robot.arms.values() if arm.gripper is not None]
+        self._chains = [BatchChain(robot, hand, root) for hand in hands]
 
     def offsets(
         self, place_m: Array, gripped: Flags, joints: Mapping[str, Array], frames: Mapping[str, Poses]
@@ -52,9 +52,10 @@ class HandPoses:
             return found
         which, world = np.nonzero(gripped)
         for hand, chain in enumerate(self._chains):
-            if all(_driver(joint) in joints for joint in chain if joint.type is not JointKind.FIXED):
-                turn, at = _along(chain, joints, root, world)
-                found[which, world, hand] = np.einsum("kji,kj->ki", turn, place_m[which, world] - at)
+            if all(name in joints for name in chain.drivers):
+                world_T_hand = _along(chain, joints, root, world)
+                offset_m = place_m[which, world] - world_T_hand[:, :3, 3]
+                found[which, world, hand] = np.einsum("kji,kj->ki", world_T_hand[:, :3, :3], offset_m)
         return found
 
     def offsets_of_one(self, place_m: Array, gripped: Flags, world: World) -> Array:
@@ -75,38 +76,11 @@ class HandPoses:
         return self.offsets(place_m, gripped, joints, frames)
 
 
-def _chain(before: Mapping[str, Joint], link: str) -> list[Joint]:
-    """Return the joints from the root to a link."""
-    chain: list[Joint] = []
-    while link in before:
-        chain.append(before[link])
-        link = before[link].parent
-    return chain[::-1]
-
-
-def _driver(joint: Joint) -> str:
-    return joint.name if joint.mimic is None else joint.mimic.joint
-
-
-def _along(
-    chain: Sequence[Joint], joints: Mapping[str, Array], root: Poses, world: Indices
-) -> tuple[Array, Array]:
-    """Return rotation matrices (k, 3, 3) and places (k, 3) [m] of the end of a chain in k worlds."""
-    turn, at = _matrices(root.wxyz[world]), root.position[world]
-    for joint in chain:
-        at = at + turn @ joint.parent_T_joint.translation_m
-        turn = turn @ joint.parent_T_joint.rotation.matrix()
-        if joint.type is JointKind.FIXED:
-            continue
-        position = joints[_driver(joint)][world]
-        if joint.mimic is not None:
-            position = joint.mimic.multiplier * position + joint.mimic.offset
-        if joint.type is JointKind.PRISMATIC:
-            at = at + (turn @ joint.axis) * position[:, None]
-        else:
-            half = 0.5 * position[:, None]
-            turn = turn @ _matrices(np.concatenate([np.cos(half), np.sin(half) * joint.axis], axis=1))
-    return turn, at
+def _along(chain: BatchChain, joints: Mapping[str, Array], root: Poses, world: Indices) -> Array:
+    """Return the poses (k, 4, 4) of the end of a chain in k worlds."""
+    base = np.tile(np.eye(4), (len(world), 1, 1))
+    base[:, :3, :3], base[:, :3, 3] = _matrices(root.wxyz[world]), root.position[world]
+    return chain.poses({name: joints[name][world] for name in chain.drivers}, base)
 
 
 def _matrices(wxyz: Array) -> Array:

@@ -6,8 +6,8 @@ import functools
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
-from scipy.stats import qmc
 
 from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
@@ -81,8 +81,25 @@ def _on_surface(triangles: Array, count: int) -> Array:
     """Return points spread evenly over triangles (n, 3, 3)."""
     a, b, c = np.moveaxis(triangles, 1, 0)
     sizes = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    which, s, t = qmc.Halton(3, scramble=False).random(count + 1)[1:].T
+    which, s, t = (_radical_inverses(count, base) for base in (2, 3, 5))
     row = np.searchsorted(np.cumsum(sizes) / sizes.sum(), which).clip(max=len(sizes) - 1)
     # The root gives equal areas equal numbers of points.
     s, t = np.sqrt(s)[:, None], t[:, None]
     return np.asarray(a[row] + s * ((1.0 - t) * (b - a)[row] + t * (c - a)[row]), dtype=np.float64)
+
+
+def _radical_inverses(count: int, base: int) -> Array:
+    """Return the numbers 1 to ``count``, their digits in ``base`` mirrored at the point: an axis of Halton's sequence.
+
+    ``scipy.stats.qmc`` has it too, but takes a fifth of the start of the node to import.
+
+    Source: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
+    multi-dimensional integrals", Numerische Mathematik 2, 1960.
+    """
+    numbers: NDArray[np.int64] = np.arange(1, count + 1)
+    inverses, weight = np.zeros(count), 1.0
+    while numbers.any():
+        weight /= base
+        numbers, digits = np.divmod(numbers, base)
+        inverses += weight * digits
+    return inverses

@@ -32,7 +32,7 @@ def burners(count: int) -> Iterator[None]:
 
 
 def resident_bytes(pid: int) -> float | None:
-    """Return the resident memory of a process.
+    """Return the resident memory of a process that belongs to no file.
 
     Args:
         pid: The process id.
@@ -44,7 +44,7 @@ def resident_bytes(pid: int) -> float | None:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
         return None
-    rows = [line.split() for line in text.splitlines() if line.startswith("VmRSS:")]
+    rows = [line.split() for line in text.splitlines() if line.startswith("RssAnon:")]
     return float(rows[0][1]) * KILO if rows else None
 
 

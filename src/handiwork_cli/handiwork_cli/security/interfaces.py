@@ -91,6 +91,7 @@ def _placeholders(robot: Robot) -> Mapping[str, tuple[str, ...]]:
     base = () if robot.base is None else (robot.base.name,)
     return {
         "{arm}": (*robot.arms, *base),
+        "{admittance}": tuple(f"{name}_admittance" for name in robot.arms),
         "{sensor}": tuple(f"{name}_force_torque_sensor" for name in robot.arms),
         "{gripper}": tuple(tool.name for tool in tools if tool.suction is None),
         "{suction}": tuple(tool.name for tool in tools if tool.suction is not None),

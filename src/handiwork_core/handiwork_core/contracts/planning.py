@@ -47,12 +47,15 @@ class OtherArm:
             rows the arm is left out of the scene.
         attached: The objects that it holds.
         gripper_m: As in ``SceneQuery``; its fingers are obstacles there and fully open.
+        t_s: Times (k,) [s], rising, on the trajectory that is validated, at which it is at each row: both arms move in
+            one motion. None: it may be anywhere on its path. Only ``validate`` uses them; plans avoid the whole path.
     """
 
     arm: str
     q: Array
     attached: tuple[Attachment, ...] = ()
     gripper_m: tuple[tuple[str, float], ...] = ()
+    t_s: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

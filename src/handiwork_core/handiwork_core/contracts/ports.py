@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from handiwork_core.model.geometry import Pose
+from handiwork_core.admittance.settings import AdmittanceSettings
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
@@ -123,6 +124,34 @@ class Gripper(Protocol):
         Returns:
             OK, or the controller's reason.
         """
+        ...
+
+
+class Compliance(Protocol):
+    """The admittance controller of one arm, behind its trajectory controller in the chain, and its wrench sensor."""
+
+    def set_admittance(self, settings: AdmittanceSettings, *, should_stop: ShouldStop) -> Outcome:
+        """Set the parameters; with no axis selected the arm does not yield, and holds the place that it has reached.
+
+        Args:
+            settings: The parameters.
+            should_stop: Turns true when the call is to end.
+
+        Returns:
+            OK, or CONTROLLER_REFUSED with the reason: the robot has no such controller, or measures no wrench.
+        """
+        ...
+
+    def set_wrench(self, wrench: Array) -> None:
+        """Set the wrench with which the tool presses in the selected axes; it holds until the next one.
+
+        Args:
+            wrench: In the EE frame, (6,), N and Nm.
+        """
+        ...
+
+    def wrench(self) -> Array | None:
+        """Return the newest wrench of the surroundings on the tool in the EE frame, (6,), N and Nm; None: none."""
         ...
 
 

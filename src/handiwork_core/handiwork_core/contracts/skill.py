@@ -21,7 +21,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from .arrival import WaypointTolerances, arrived_at, ee_pose
 from .commands import Command
 from .planning import Attachment, ShouldStop
-from .ports import Arm, Clock, FrameSource, Gripper, Planner, WorldSource
+from .ports import Arm, Clock, Compliance, FrameSource, Gripper, Planner, WorldSource
 
 P = TypeVar("P")
 
@@ -247,6 +247,7 @@ class Context:
         frames_used: world_T_frame of each frame that the goal names, at the time the motion was planned.
         begun: Snapshot at the beginning of the run, to which relative goals refer at each attempt; None before it.
         contact: CONTACT with its force in words, once a move ended by contact in this walk of the commands; else None.
+        compliance: Admittance controller of the arm; None: the arm cannot yield to a force.
         partners: Contexts of the further arms that the run has, by name; they have the token of this one.
     """
 
@@ -275,6 +276,7 @@ class Context:
     frames_used: dict[str, Pose] = field(default_factory=dict)
     begun: World | None = None
     contact: Outcome | None = None
+    compliance: Compliance | None = None
     partners: Mapping[str, Context] = field(default_factory=dict)
 
 

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from handiwork_core.admittance.rule import AdmittanceRule
 from handiwork_core.control.contact_guard import ContactGuard, Measure, not_measured
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.point_stream import SILENT_S, PointStream
@@ -100,6 +101,8 @@ class TrajectoryController:
         """Share of its speed at which a path is followed, in (0, 1]; approached within the acceleration limits."""
         self.measure_force: Measure = not_measured
         """Measures the force on the tool, for goals that bound it."""
+        self.admittance: AdmittanceRule | None = None
+        """Yields to the wrench on the tool, behind this controller in the chain; None: the arm is stiff."""
         self._guard: ContactGuard | None = None
         self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._stream = PointStream(limits)
@@ -107,8 +110,19 @@ class TrajectoryController:
 
     @property
     def busy(self) -> bool:
-        """True while a goal is being followed or the arm brakes."""
-        return self.phase is not Phase.HOLD
+        """True while a goal is being followed, the arm brakes, or it yields to a wrench."""
+        yielding = self.admittance
+        return self.phase is not Phase.HOLD or (yielding is not None and yielding.is_busy)
+
+    @property
+    def command(self) -> Reference:
+        """The reference with the offset by which the arm yields: what the servos are sent."""
+        yielding = self.admittance
+        if yielding is None:
+            return self.reference
+        limits, reference = self.limits, self.reference
+        place = np.clip(reference.position + yielding.offset, limits.lower, limits.upper)
+        return Reference(place, reference.velocity + yielding.rate)
 
     @property
     def path_s(self) -> float:
@@ -138,6 +152,8 @@ class TrajectoryController:
         path = check(goal, self.limits, measured, self.tolerances)
         bound = goal.stop_force
         self._guard = None if bound is None else ContactGuard(bound, self.measure_force)
+        if self.admittance is not None:  # the arm goes on from where it is, and yields about the new path
+            self.admittance.offset = self.command.position - path.position(0.0)
         self._goal = path
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, self.speed_scale
         # The arm is measured against its new path from now on, not against where it was held before.
@@ -220,9 +236,11 @@ class TrajectoryController:
             message: The reason in words.
             code: Code of an aborted goal.
         """
-        if self.busy:
+        if self.phase is not Phase.HOLD:
             self.result = TrajectoryResult(Ending.ABORTED, code, message)
         self.reference, self.phase = Reference(position, np.zeros(len(position))), Phase.HOLD
+        if self.admittance is not None:
+            self.admittance.clear()
 
     def update(self, q: Array, qd: Array, step_s: float) -> Reference:
         """Advance by one physics step.
@@ -233,8 +251,25 @@ class TrajectoryController:
             step_s: Duration of the step, s.
 
         Returns:
-            The reference of the servos.
+            The reference of the servos; of an arm that yields: see ``command``.
         """
+        if self.admittance is not None:
+            # The path is followed by the arm without its offset.
+            q, qd = q - self.admittance.offset, qd - self.admittance.rate
+        reference = self._advance(q, qd, step_s)
+        if self.admittance is not None:
+            self._yield(self.admittance, step_s)
+        return reference
+
+    def _yield(self, admittance: AdmittanceRule, step_s: float) -> None:
+        """Advance the offset; once the arm yields no more, it becomes a part of the reference that is held."""
+        if admittance.is_active:
+            admittance.update(self.reference.position, step_s)
+        elif self.phase is Phase.HOLD and admittance.offset.any():
+            self.reference = Reference(self.command.position, self.reference.velocity)
+            admittance.clear()
+
+    def _advance(self, q: Array, qd: Array, step_s: float) -> Reference:
         if self._guard is not None and self._feels_contact(self._guard, q, qd, step_s):
             return self.reference
         if self.phase is Phase.FOLLOW:
@@ -357,6 +392,8 @@ class TrajectoryController:
         is pushed no further, and one that a blow made fast, or threw back, is not commanded to go on like that.
         """
         self._pending, self.phase, self._still_s = result, Phase.BRAKE_HERE, 0.0
+        if self.admittance is not None:
+            self.admittance.release()
         was = self.reference.velocity
         self.reference = Reference(q, np.clip(qd, np.minimum(was, 0.0), np.maximum(was, 0.0)))
 

@@ -80,3 +80,14 @@ def no_seal(state: SuctionState | None, name: str = "") -> Outcome:
     why = state.why or ("the cup is off" if not state.on else "the reason is unknown")
     text = f"no seal on {name!r}: {why}" if name else f"no seal: {why}"
     return Outcome(Code.NOTHING_GRASPED, text, position_error_m=state.gap_m, angle_error_rad=state.angle_rad)
+
+
+def force_refused(gripper: str, force_n: float) -> Outcome:
+    """Return the refusal of a force of the fingers by a cup, which has none.
+
+    Args:
+        gripper: Name of the gripper.
+        force_n: The force that was asked for, N.
+    """
+    text = f"grip_force is {force_n:g} N, and {gripper!r} is a suction cup without fingers; leave it at 0"
+    return Outcome(Code.BAD_NUMBER, text, field_name="grip_force")

@@ -22,6 +22,8 @@ class Trajectory:
         goal_tolerance: Largest distance of each joint from its end, (dof,), rad or m; None: the controller's own.
         stop_force: Change of the force on the tool at which the motion ends, (3,), N, in the EE frame; None: it is not
             watched. Needs a force-torque sensor.
+        begin_s: Time of the robot's world at which the motion is to begin, s, so that several arms begin together; 0:
+            at once.
     """
 
     joint_names: tuple[str, ...]
@@ -31,6 +33,7 @@ class Trajectory:
     qdd: Array
     goal_tolerance: Array | None = None
     stop_force: Array | None = None
+    begin_s: float = 0.0
 
     @property
     def duration_s(self) -> float:

@@ -216,7 +216,7 @@ class SafetySupervisor:
     def _take_references(self, joints: JointArrays) -> None:
         """Take the controllers' references; for grippers, which follow their own law, take measured positions."""
         for arm in self._arms.values():
-            reference: Reference = arm.controller.reference
+            reference: Reference = arm.controller.command
             self.command[arm.indices] = reference.position
             self.rate[arm.indices] = reference.velocity if arm.controller.busy else 0.0
         for gripper in self._grippers.values():

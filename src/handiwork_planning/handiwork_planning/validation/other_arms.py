@@ -1,4 +1,4 @@
-"""The referee's check of other arms: how near a trajectory comes to them, anywhere on their ways."""
+"""The referee's check of other arms: how near a trajectory comes to them, anywhere on their ways or at one time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from .robot_bodies import (
     NEAR_M,
     BodyPath,
     LinkBalls,
+    between,
     frames_of,
     held_body,
     link_body,
     placed,
     rigid_parts,
+    track_of,
 )
 
 CLOSE_M = 0.005
@@ -74,7 +76,13 @@ def placed_links(robot: Robot, query: SceneQuery) -> frozenset[str]:
 
 
 def arm_gaps(
-    robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, tracks: list[BodyPath]
+    robot: Robot,
+    arm: ArmSpec,
+    root: Pose,
+    world: World,
+    query: SceneQuery,
+    tracks: list[BodyPath],
+    t_s: Array,
 ) -> Iterator[tuple[BodyPair, Array, float]]:
     """Compute the distance of every pair of a body that the arm moves and one of another arm.
 
@@ -85,6 +93,7 @@ def arm_gaps(
         world: Objects and their states.
         query: The scene with the other arms.
         tracks: Bodies over time.
+        t_s: The times of the tracks on the trajectory, (m,), s.
 
     Yields:
         The names, the distance over time (m,) [m], and the distance below which it is refused [m].
@@ -92,12 +101,18 @@ def arm_gaps(
     rigid, allowed = rigid_parts(robot, arm), {frozenset(p) for p in query.allowed}
     mine = [track for track in tracks if rigid[track.body.link] != rigid[robot.root_link]]
     for other in query.others:
-        for way in _ways(robot, root, world, query, other):
+        theirs: Iterator[Way | BodyPath]
+        if other.t_s is None:
+            theirs = _ways(robot, root, world, query, other)
+        else:
+            theirs = _tracks(robot, root, world, query, other, t_s)
+        for their in theirs:
             for track in mine:
-                a, b = track.body, way.body
+                a, b = track.body, their.body
                 known = not (a.held or b.held) and tuple(sorted((a.link, b.link))) in robot.ignored_pairs
                 if not known and frozenset((a.name, b.name)) not in allowed:
-                    yield BodyPair(a.name, b.name), gaps_to_way(track, way), CLOSE_M
+                    gaps = gaps_to_way(track, their) if isinstance(their, Way) else between(track, their)
+                    yield BodyPair(a.name, b.name), gaps, CLOSE_M
 
 
 def _links(robot: Robot, arm: ArmSpec) -> list[str]:
@@ -105,12 +120,28 @@ def _links(robot: Robot, arm: ArmSpec) -> list[str]:
     return [link for link in robot.links if rigid[link] != robot.root_link]
 
 
+def _bodies(robot: Robot, arm: ArmSpec, world: World, other: OtherArm) -> list[LinkBalls]:
+    links = [body for link in _links(robot, arm) if (body := link_body(robot, link)) is not None]
+    return links + [held_body(world, held) for held in other.attached]
+
+
+def _tracks(
+    robot: Robot, root: Pose, world: World, query: SceneQuery, other: OtherArm, t_s: Array
+) -> Iterator[BodyPath]:
+    """Yield the bodies of an arm that moves in the same motion, at the times (m,) [s] of the trajectory."""
+    assert other.t_s is not None
+    arm, joints = robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
+    columns = [np.interp(t_s, other.t_s, column) for column in other.q.T]
+    frames = frames_of(robot, arm, root, joints, np.stack(columns, axis=1))
+    for body in _bodies(robot, arm, world, other):
+        yield track_of(frames[body.link], body)
+
+
 def _ways(robot: Robot, root: Pose, world: World, query: SceneQuery, other: OtherArm) -> Iterator[Way]:
     if not len(other.q):
         return
     arm, joints = robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
-    bodies = [body for link in _links(robot, arm) if (body := link_body(robot, link)) is not None]
-    bodies += [held_body(world, held) for held in other.attached]
+    bodies = _bodies(robot, arm, world, other)
     coarse = frames_of(robot, arm, root, joints, other.q)
     frames = frames_of(robot, arm, root, joints, _refined(other.q, [(coarse[b.link], b) for b in bodies]))
     for body in bodies:

@@ -50,7 +50,7 @@ def collisions(
     fault = motion_limits.shape_fault(arm, trajectory)
     if fault:
         return Verdict(Code.TRAJECTORY_REFUSED, f"the trajectory {fault}", at=0)
-    left = trajectory.remaining(rest.from_s)
+    left, query = trajectory.remaining(rest.from_s), _since(query, rest.from_s)
     if rest.changed:
         same = frozenset(world.objects) - rest.changed
         query = replace(query, ignored=query.ignored | same)
@@ -59,6 +59,12 @@ def collisions(
             return Verdict(Code.OK, "nothing that has changed is near the rest of the path", clearance_m=gap)
     is_whole = not rest.changed
     return trajectory_check.collisions(robot, arm, world_T_root, world, query, left, with_robot=is_whole)
+
+
+def _since(query: SceneQuery, from_s: float) -> SceneQuery:
+    """Return the scene with the times of arms that move in the same motion counted from a time on it, s."""
+    others = (o if o.t_s is None else replace(o, t_s=o.t_s - from_s) for o in query.others)
+    return replace(query, others=tuple(others))
 
 
 def _nearest(

@@ -76,14 +76,14 @@ def collisions(
     if counts.sum() > MOST_ROWS:
         text = f"the trajectory has {counts.sum()} configurations to judge, more than {MOST_ROWS}; judge it in parts"
         return Verdict(Code.TRAJECTORY_REFUSED, text, at=0)
-    q, owner = _refine(trajectory, counts)
+    q, t_s, owner = _refine(trajectory, counts)
     frames = frames_of(robot, arm, root, gripper, q)
     tracks = [track_of(frames[b.link], b) for b in bodies]
     worst = Verdict(Code.OK, clearance_m=float("inf"))
     pairs = _object_gaps(robot, arm, world, query, tracks)
     if with_robot:
         own = _robot_gaps(robot, arm, query, tracks)
-        pairs = chain(pairs, own, arm_gaps(robot, arm, root, world, query, tracks))
+        pairs = chain(pairs, own, arm_gaps(robot, arm, root, world, query, tracks, t_s))
     for pair, gaps, limit in pairs:
         if -TOUCH_M <= gaps[0] < limit:
             limit = float(gaps[0]) - DEEPER_M
@@ -127,8 +127,8 @@ def _counts(trajectory: Trajectory, centres: Array) -> NDArray[np.int64]:
     return np.maximum(1, np.ceil(1.2 * np.maximum(moved / FINE_M, turned / FINE_RAD))).astype(np.int64)
 
 
-def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """Return configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
+def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return configurations (m, n), fine enough, by cubic Hermite interpolation, their times, and the sample before."""
     h = np.diff(trajectory.t_s)[:, None]
     i = np.repeat(np.arange(len(counts)), counts)
     u = ((np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[i])[:, None]
@@ -136,7 +136,12 @@ def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, N
     v0, v1 = trajectory.qd[i] * h[i], trajectory.qd[i + 1] * h[i]
     q = (2 * u**3 - 3 * u**2 + 1) * q0 + (u**3 - 2 * u**2 + u) * v0
     q += (3 * u**2 - 2 * u**3) * q1 + (u**3 - u**2) * v1
-    return np.concatenate([q, trajectory.q[-1:]]), np.append(i, len(counts))
+    t_s = trajectory.t_s[i] + u[:, 0] * h[i, 0]
+    return (
+        np.concatenate([q, trajectory.q[-1:]]),
+        np.append(t_s, trajectory.t_s[-1]),
+        np.append(i, len(counts)),
+    )
 
 
 def _object_gaps(

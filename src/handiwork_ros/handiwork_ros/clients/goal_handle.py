@@ -107,6 +107,11 @@ class GoalHandle(Generic[R]):
         self._call.send()
 
     @property
+    def goal_id(self) -> str:
+        """See ``ActionCall.goal_id``."""
+        return self._call.goal_id
+
+    @property
     def done(self) -> bool:
         """True once the goal has ended."""
         return self._call.done.is_set()

@@ -66,6 +66,13 @@ def _tolerances(given: Any, what: str) -> dict[str, float]:
     if len(found) < len(given):
         names = [one.name for one in given]
         raise ValueError(f"{what} names {names}; send one for each name")
+    for one in given:
+        # Below zero asks for no check of it, and there is none.
+        for part in ("velocity", "acceleration"):
+            value = getattr(one, part)
+            if not value <= 0.0:
+                text = f"{what} of {one.name!r} has {part} {value:g}, and only positions are checked"
+                raise ValueError(f"{text}; send 0, and limit the speed of the trajectory itself")
     return found
 
 

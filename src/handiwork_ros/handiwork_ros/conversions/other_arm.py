@@ -7,6 +7,7 @@ from handiwork_msgs.msg import AttachedObject
 from handiwork_msgs.msg import OtherArm as OtherArmMsg
 
 from handiwork_core.contracts.planning import NO_Q, Attachment, OtherArm
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState
 
@@ -48,8 +49,8 @@ def other_arm_from_msg(msg: OtherArmMsg, field: str = "others") -> OtherArm:
         field: Name of the message in error texts.
 
     Raises:
-        BadMessage: The name is empty, positions are not finite or do not divide into rows, or see
-            ``attachment_from_msg``.
+        BadMessage: The name is empty, positions are not finite or do not divide into rows, times do not rise or are not
+            one for each row, or see ``attachment_from_msg``.
     """
     if not msg.arm:
         raise BadMessage(f"{field}.arm", "is empty; name it", Code.BAD_GOAL)
@@ -60,7 +61,7 @@ def other_arm_from_msg(msg: OtherArmMsg, field: str = "others") -> OtherArm:
     q = flat.reshape(rows, -1) if rows else NO_Q
     gripper = joint_state_from_msg(msg.gripper, f"{field}.gripper")
     held = tuple(attachment_from_msg(a, f"{field}.attached[{i}]") for i, a in enumerate(msg.attached))
-    return OtherArm(msg.arm, q, held, tuple(gripper.position.items()))
+    return OtherArm(msg.arm, q, held, tuple(gripper.position.items()), _times(msg, rows, field))
 
 
 def other_arm_to_msg(other: OtherArm) -> OtherArmMsg:
@@ -75,4 +76,15 @@ def other_arm_to_msg(other: OtherArm) -> OtherArmMsg:
         positions=np.ravel(other.q).tolist(),
         attached=[attachment_to_msg(a) for a in other.attached],
         gripper=joint_state_to_msg(JointState(0.0, dict(other.gripper_m))),
+        times=[] if other.t_s is None else other.t_s.tolist(),
     )
+
+
+def _times(msg: OtherArmMsg, rows: int, field: str) -> Array | None:
+    if not len(msg.times):
+        return None
+    t_s = finite(np.asarray(msg.times, dtype=np.float64), f"{field}.times")
+    if len(t_s) != rows or not (np.diff(t_s) > 0.0).all():
+        text = f"has {len(t_s)} times for {rows} configurations; send one for each, rising, or none"
+        raise BadMessage(f"{field}.times", text, Code.BAD_GOAL)
+    return t_s

@@ -32,7 +32,7 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
         raise BadMessage(
             f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL
         )
-    columns = [
+    q, qd, qdd = (
         _column(
             [getattr(p, name) for p in msg.points],
             dof,
@@ -40,11 +40,11 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
             required=name == "positions",
         )
         for name in ("positions", "velocities", "accelerations")
-    ]
+    )
     t_s = np.array([_seconds(p.time_from_start) for p in msg.points])
     if not (np.diff(t_s) > 0.0).all() or abs(t_s[0]) > 1e-9:
         raise BadMessage(f"{field}.points.time_from_start", "must rise strictly from 0", Code.BAD_GOAL)
-    return Trajectory(tuple(msg.joint_names), t_s, *columns)
+    return Trajectory(tuple(msg.joint_names), t_s, q, qd, qdd)
 
 
 def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
@@ -54,9 +54,10 @@ def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
         trajectory: The path.
 
     Returns:
-        The message; its stamp is zero, which means: start at once.
+        The message; a stamp of zero means: start at once.
     """
     msg = JointTrajectory(joint_names=list(trajectory.joint_names))
+    msg.header.stamp.sec, msg.header.stamp.nanosec = time_parts(trajectory.begin_s)
     columns = (trajectory.t_s, trajectory.q, trajectory.qd, trajectory.qdd)
     for t, q, qd, qdd in zip(*(column.tolist() for column in columns), strict=True):
         point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)

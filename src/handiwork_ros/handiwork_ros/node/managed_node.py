@@ -127,18 +127,19 @@ class ManagedNode(AsyncLifecycleNode):
         """Check whether all work has ended and the arm is at rest."""
         return True
 
-    def parameter(self, name: str, default: V, description: str) -> V:
-        """Declare a read-only parameter and return its value.
+    def parameter(self, name: str, default: V, description: str, *, is_live: bool = False) -> V:
+        """Declare a parameter and return its value.
 
         Args:
             name: Name of the parameter.
             default: Its default, which also defines its type; for a float a whole number is taken, too.
             description: Its description.
+            is_live: It may be set while the node runs; the node adds a callback for that. Others are read-only.
 
         Raises:
             ConfigError: The value has another type.
         """
-        descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=True)
+        descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=not is_live)
         value = self.declare_parameter(name, default, descriptor).value
         kind: type[Any] = type(default)
         if kind is float and type(value) is int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
@@ -59,11 +60,18 @@ class ArmClient:
         arm: Description of the arm or base.
         world: Provides the measured joints.
         watch: Detects the loss of the robot; None: a new one.
+        on_follow: Called with each motion before it is sent.
     """
 
     def __init__(
-        self, node: Node, arm: ArmSpec | BaseSpec, world: RosWorldSource, watch: RobotWatch | None = None
+        self,
+        node: Node,
+        arm: ArmSpec | BaseSpec,
+        world: RosWorldSource,
+        watch: RobotWatch | None = None,
+        on_follow: Callable[[Trajectory], None] = lambda _trajectory: None,
     ) -> None:
+        self._on_follow = on_follow
         self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
         self._watch = watch or RobotWatch(node, world)
         self._name = f"{arm.controller}/follow_joint_trajectory"
@@ -95,6 +103,7 @@ class ArmClient:
                 return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
             text = f"{self._name} does not answer an earlier goal; is the controller running?"
             return Outcome(Code.CONTROLLER_REFUSED, text)
+        self._on_follow(trajectory)
         run = self._goals.start(trajectory_goal(trajectory), generation, should_stop)
         if run is None:
             return Outcome(Code.CANCELED, "stopped before the motion began")

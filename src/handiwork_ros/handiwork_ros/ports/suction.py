@@ -11,7 +11,7 @@ from rclpy.node import Node
 from handiwork_core.contracts.planning import ShouldStop, never_stop
 from handiwork_core.contracts.ports import Gripper
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.suction import SuctionState, no_seal
+from handiwork_core.model.suction import SuctionState, force_refused, no_seal
 from handiwork_core.robot.robot import GripperSpec
 from handiwork_ros.conversions import outcome_from_msg, suction_state_from_msg
 from handiwork_ros.rclpy_support.ros_clock import RosClock
@@ -57,13 +57,15 @@ class SuctionClient:
         Args:
             width_m: The gripper's smallest width or less sucks, and fails without a seal; every other width releases.
                 m.
-            force_n: Not used: a cup has no fingers.
+            force_n: A cup has no fingers, so that each force above 0 is refused, N.
             should_stop: Returns True when the call must end.
 
         Returns:
             OK, or the cause. After a failure to seal the suction is off; if it cannot be switched off, the message
             says so.
         """
+        if force_n != 0.0:
+            return force_refused(self._gripper.name, force_n)
         on = width_m <= self._gripper.min_width_m
         was_on = self._is_on()
         done, state = self._switch(should_stop, self._is_lost, on=on)

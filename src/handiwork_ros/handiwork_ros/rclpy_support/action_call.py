@@ -54,6 +54,11 @@ class ActionCall:
         self.result: Any = None
 
     @property
+    def goal_id(self) -> str:
+        """The goal's id in hexadecimal digits, by which any node can find the goal in the action's topics."""
+        return bytes(self._id.uuid).hex()
+
+    @property
     def is_served(self) -> bool:
         """True while a server of the action is found."""
         return bool(self._client.server_is_ready())

@@ -92,6 +92,18 @@ class SimLoop(threading.Thread):
         self._work.put(call)
         return future
 
+    def set_factor(self, real_time_factor: float) -> None:
+        """Set the simulated seconds per second from the next tick on; any thread may call this.
+
+        Args:
+            real_time_factor: The factor; 0 is as fast as possible.
+        """
+
+        def change() -> None:
+            self._factor = real_time_factor
+
+        self._work.put(change)
+
     def step(self, duration_s: float) -> Future[None]:
         """Advance a paused world.
 

@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from handiwork_core.admittance.arm_kinematics import ArmKinematics
+from handiwork_core.admittance.rule import AdmittanceRule
 from handiwork_core.control.joint_groups import (
     JointArrays,
     any_busy,
@@ -51,8 +53,13 @@ class Simulation:
         self.world = MujocoWorld(robot, scene)
         start = self.world.joints().position
         self.arms = arm_axes(robot, self.world.joint_names, start)
-        for name in robot.arms:
-            self.arms[name].controller.measure_force = partial(self.force, name)
+        for name, arm in robot.arms.items():
+            controller = self.arms[name].controller
+            controller.measure_force = partial(self.force, name)
+            joints, measure = controller.limits, partial(self.wrench, name)
+            controller.admittance = AdmittanceRule(
+                ArmKinematics(robot, arm), measure, joints.velocity, joints.acceleration
+            )
         self.grippers = gripper_axes(robot, self.world.joint_names, start)
         limits = safety or SafetyConfig()
         self.safety = SafetySupervisor(
@@ -85,6 +92,14 @@ class Simulation:
             arm: Name of the arm.
         """
         return self.world.force_sensors[arm].wrench()[0]
+
+    def wrench(self, arm: str) -> Array:
+        """Return the wrench of the surroundings on an arm's tool in its EE frame, (6,), N and Nm.
+
+        Args:
+            arm: Name of the arm.
+        """
+        return np.concatenate(self.world.force_sensors[arm].wrench())
 
     def advance(self, steps: int) -> None:
         """Advance by control periods of ``CONTROL_S``; busy controllers run at the start of each.

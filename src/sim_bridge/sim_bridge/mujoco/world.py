@@ -79,6 +79,7 @@ class MujocoWorld:
         }
         self.command(np.arange(len(self.joint_names)), start, np.zeros(len(start)))
         self._mj.mj_forward(self.model, self.data)
+        self.arm_forces()  # loads its kernel: on a busy machine that takes a second, in which the arm would look lost
 
     def _actuator(self, name: str) -> int:
         return int(

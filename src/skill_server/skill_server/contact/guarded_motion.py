@@ -42,7 +42,7 @@ def guarded(trajectory: Trajectory, command: Command, context: Context) -> Traje
     Returns:
         The motion; unchanged for a command with neither.
     """
-    slow = trajectory if command.tool_speed <= 0.0 else _slowed(trajectory, command.tool_speed, context)
+    slow = trajectory if command.tool_speed <= 0.0 else slowed(trajectory, command.tool_speed, context)
     if command.stop_force_n <= 0.0:
         return slow
     first, last = (hand_at(context, q) for q in (trajectory.q[0], trajectory.q[-1]))
@@ -67,8 +67,17 @@ def stop_force(first: Pose, last: Pose, force_n: float) -> Array:
     return np.asarray(first.rotation.matrix().T @ (-force_n / length * way))
 
 
-def _slowed(trajectory: Trajectory, tool_speed: float, context: Context) -> Trajectory:
-    """Stretch the time until the hand is nowhere faster."""
+def slowed(trajectory: Trajectory, tool_speed: float, context: Context) -> Trajectory:
+    """Stretch the time of a motion until the hand is nowhere faster.
+
+    Args:
+        trajectory: The motion.
+        tool_speed: Greatest speed of the hand, m/s.
+        context: Context of the run.
+
+    Returns:
+        The motion; unchanged where it is slow enough.
+    """
     points = np.array([hand_at(context, q).translation_m for q in trajectory.q])
     speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(trajectory.t_s)
     stretch = float(speed.max()) / tool_speed

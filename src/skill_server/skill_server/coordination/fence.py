@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 
+from handiwork_core.admittance.settings import AdmittanceSettings
 from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
@@ -25,10 +26,12 @@ from handiwork_core.contracts.planning import (
 from handiwork_core.contracts.ports import (
     Arm,
     Clock,
+    Compliance,
     Gripper,
     Planner,
 )
 from handiwork_core.contracts.skill import Stopped, Token
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.trajectory import Trajectory
 
@@ -72,6 +75,46 @@ class FencedArm:
         """See ``Arm.stop``. An abandoned body must not stop the motion of its successor either."""
         _pass(self.token)
         return self.arm.stop()
+
+
+@dataclass(frozen=True)
+class FencedCompliance:
+    """An admittance controller for one run."""
+
+    compliance: Compliance
+    token: Token
+
+    def set_admittance(self, settings: AdmittanceSettings, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Compliance.set_admittance``.
+
+        Args:
+            settings: The parameters.
+            should_stop: True ends the call.
+
+        Returns:
+            The outcome of the controller.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
+        _pass(self.token)
+        return self.compliance.set_admittance(settings, should_stop=_either(self.token, should_stop))
+
+    def set_wrench(self, wrench: Array) -> None:
+        """See ``Compliance.set_wrench``.
+
+        Args:
+            wrench: Wrench in the EE frame, (6,), N and Nm.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
+        _pass(self.token)
+        self.compliance.set_wrench(wrench)
+
+    def wrench(self) -> Array | None:
+        """See ``Compliance.wrench``."""
+        return self.compliance.wrench()
 
 
 @dataclass(frozen=True)

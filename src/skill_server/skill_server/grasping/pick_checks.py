@@ -10,6 +10,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
 from skill_server.params import checks, simbox_checks
 from skill_server.placing.checks import check_goal, check_numbers
+from skill_server.placing.params import PlaceParams
 
 from .graspnet_rows import GraspFileError, read_rows
 from .pick_params import PickParams
@@ -49,21 +50,9 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
 
 def _next_place(params: PickParams, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
     """Check the place that follows, as Place checks it, and that it can follow this pick."""
-    place = params.next_place
-    if place is None:
+    if params.next_place is None:
         return ()
-    found = [*check_goal(place, arm, world).all, *check_numbers(place).all]
-    inner = [
-        replace(one, field_name=f"next_place.{one.field_name}", message=f"in next_place, {one.message}")
-        for one in found
-        if not one.ok
-    ]
-    if place.object not in ("", params.object):
-        text = f"object of next_place is {place.object!r} where pick takes {params.object!r}; leave it out"
-        inner.append(checks.fault(Code.CONTRADICTION, "next_place.object", text))
-    if params.object and place.container == params.object:
-        text = f"{params.object!r} cannot be placed into itself; name another container"
-        inner.append(checks.fault(Code.CONTRADICTION, "next_place.container", text))
+    inner = list(check_next_place(params.next_place, params.object, arm, world))
     if not params.is_closing:
         text = (
             "the open hand takes nothing to a place; leave next_place out, or set final_gripper_state to -1"
@@ -72,6 +61,33 @@ def _next_place(params: PickParams, arm: ArmSpec, world: World) -> tuple[Outcome
     if not params.look_ahead:
         text = "look_ahead is false where next_place is given; send only one of the two"
         inner.append(checks.fault(Code.CONTRADICTION, "look_ahead", text))
+    return tuple(inner)
+
+
+def check_next_place(place: PlaceParams, object_name: str, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
+    """Check a place that follows a grasp, as Place checks it.
+
+    Args:
+        place: Its parameters.
+        object_name: The object that is grasped; empty where it is not known yet.
+        arm: Arm that places it.
+        world: World at the time of the goal.
+
+    Returns:
+        The faults, with fields of ``next_place``.
+    """
+    found = [*check_goal(place, arm, world).all, *check_numbers(place).all]
+    inner = [
+        replace(one, field_name=f"next_place.{one.field_name}", message=f"in next_place, {one.message}")
+        for one in found
+        if not one.ok
+    ]
+    if place.object not in ("", object_name):
+        text = f"object of next_place is {place.object!r} where {object_name!r} is grasped; leave it out"
+        inner.append(checks.fault(Code.CONTRADICTION, "next_place.object", text))
+    if object_name and place.container == object_name:
+        text = f"{object_name!r} cannot be placed into itself; name another container"
+        inner.append(checks.fault(Code.CONTRADICTION, "next_place.container", text))
     return tuple(inner)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.joint_kind import JointKind
-from handiwork_core.robot.kinematics import joint_motion
-from handiwork_core.robot.robot import ArmSpec, Joint, Robot
+from handiwork_core.robot.batch_kinematics import BatchChain
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,36 +49,10 @@ def arm_samples(
 
 
 def _hand_poses(robot: Robot, arm: ArmSpec, world_T_base: Pose, q: Array) -> Array:
-    """Return world_T_ee (n, 4, 4) of configurations (n, dof)."""
-    poses = np.tile(world_T_base.matrix(), (len(q), 1, 1))
-    column = {name: i for i, name in enumerate(arm.joint_names)}
-    for joint in _chain(robot, arm):
-        poses = poses @ joint.parent_T_joint.matrix()
-        if joint.name in column:
-            poses = poses @ _motions(joint, q[:, column[joint.name]])
-        elif joint.type is not JointKind.FIXED:
-            poses = poses @ joint_motion(joint, robot.posture.get(joint.name, 0.0)).matrix()
-    return poses
-
-
-def _chain(robot: Robot, arm: ArmSpec) -> list[Joint]:
-    """Return the joints from the arm's base to its hand, in order."""
-    above = {joint.child: joint for joint in robot.joints.values()}
-    found, link = list[Joint](), arm.ee_link
-    while link != arm.base_link:
-        found.append(above[link])
-        link = found[-1].parent
-    return found[::-1]
-
-
-def _motions(joint: Joint, positions: Array) -> Array:
-    """Return the motions (n, 4, 4) of a joint at positions (n,), rad or m."""
-    made = np.tile(np.eye(4), (len(positions), 1, 1))
-    if joint.type is JointKind.PRISMATIC:
-        made[:, :3, 3] = positions[:, None] * joint.axis
-        return made
-    x, y, z = joint.axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sin, cos = np.sin(positions)[:, None, None], np.cos(positions)[:, None, None]
-    made[:, :3, :3] = np.eye(3) + sin * cross + (1.0 - cos) * (cross @ cross)
-    return made
+    """Return world_T_ee (n, 4, 4) of configurations (n, dof); other joints of the chain are at rest."""
+    chain = BatchChain(robot, arm.ee_link, arm.base_link)
+    positions: dict[str, Array] = {
+        name: np.full(len(q), joint_position(robot, name, {})) for name in chain.drivers
+    }
+    positions.update((name, q[:, i]) for i, name in enumerate(arm.joint_names))
+    return chain.poses(positions, world_T_base.matrix())

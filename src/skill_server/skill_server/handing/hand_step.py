@@ -27,7 +27,7 @@ from skill_server.stages.commands import stage_commands
 from skill_server.stages.selection import choose_stages
 from skill_server.state import gripper_state
 
-from .params import HandoverParams, HandStepParams
+from .params import HandStepParams, TwoHandParams
 from .search import FoundMeeting
 
 CALM, SLOW = 0.3, 0.4
@@ -86,7 +86,7 @@ class HandStep(Skill[HandStepParams]):
         return found if found.ok else replace(found, stage="judge")
 
 
-def present(params: HandoverParams, found: FoundMeeting, name: str, giver: Context) -> HandStepParams:
+def present(params: TwoHandParams, found: FoundMeeting, name: str, giver: Context) -> HandStepParams:
     """Return the step that brings the object to the place where the arms meet.
 
     Args:
@@ -101,7 +101,7 @@ def present(params: HandoverParams, found: FoundMeeting, name: str, giver: Conte
 
 
 def take(
-    params: HandoverParams, grasps: Sequence[Pose], name: str, taker: Context, giver: str = ""
+    params: TwoHandParams, grasps: Sequence[Pose], name: str, taker: Context, giver: str = ""
 ) -> HandStepParams:
     """Return the step in which the other hand grasps the object where it is measured.
 
@@ -133,7 +133,7 @@ def take(
     return replace(step_params(params, name, tuple(made), is_held_after=True), giver=giver)
 
 
-def release(params: HandoverParams, name: str, *, gives: bool) -> HandStepParams:
+def release(params: TwoHandParams, name: str, *, gives: bool) -> HandStepParams:
     """Return the step in which a hand opens.
 
     Args:
@@ -146,7 +146,7 @@ def release(params: HandoverParams, name: str, *, gives: bool) -> HandStepParams
     return step_params(params, name, ((stage,),), is_held_after=False)
 
 
-def retreat(params: HandoverParams, name: str, context: Context, first: int = 0) -> HandStepParams:
+def retreat(params: TwoHandParams, name: str, context: Context, first: int = 0) -> HandStepParams:
     """Return the step in which an open hand goes straight back from the object.
 
     Args:
@@ -167,7 +167,7 @@ def retreat(params: HandoverParams, name: str, context: Context, first: int = 0)
 
 
 def step_params(
-    params: HandoverParams,
+    params: TwoHandParams,
     name: str,
     alternatives: tuple[tuple[SkillStage, ...], ...],
     *,

@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.contracts.skill_params import SKILL, SkillParams
 from handiwork_core.contracts.stages import SkillStage
+from skill_server.placing.params import PlaceParams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandoverParams(SkillParams):
-    """Parameters of ``handover``; the arm of the goal gives.
+class TwoHandParams(SkillParams):
+    """Parameters that the skills of two hands have in common.
 
     Attributes:
-        to_arm: The arm that takes the object; empty: the other one of a robot with two.
-        object: What is handed over. An arm that holds nothing picks it first; empty: what the arm holds.
-        approach_offset: Length of the straight way to the object, and of the one on which the giving hand leaves it, m.
+        object: The object.
+        approach_offset: Length of the straight way to the object, and at most of the one on which a hand leaves it, m.
         gripper_wait: Wait after a hand has closed or opened, s of the robot's world.
-        search_time: Steady time for one search for a place to meet, s.
-        max_attempts: Number of places to meet that are tried in all.
+        search_time: Steady time for one search, s.
+        max_attempts: Number of places to meet, or of pairs of grasps, that are tried in all.
     """
 
-    to_arm: str = ""
     object: str = ""
     approach_offset: float = 0.08
     gripper_wait: float = 0.3
     search_time: float = 30.0
     max_attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverParams(TwoHandParams):
+    """Parameters of ``handover``; the arm of the goal gives.
+
+    Without an ``object`` it is what the arm holds; with one, an arm that holds nothing picks it first.
+
+    Attributes:
+        to_arm: The arm that takes the object; empty: the other one of a robot with two.
+        next_place: Where the other arm places the object next: grasps of its hand that cannot reach the place are not
+            chosen. The first arm is taken to be out of the way by then.
+    """
+
+    to_arm: str = ""
+    next_place: PlaceParams | None = field(default=None, metadata={SKILL: "place"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from skill_server.state.scene_query import gripper_joints, measured_gripper_join
 from .arm_samples import arm_samples
 from .meetings import Meeting, meetings
 from .params import HandoverParams
+from .place_ahead import PlaceAhead
 from .taking_grasps import taking_grasps
 
 GIVER_SAMPLES, TAKER_SAMPLES = 4000, 40000
@@ -152,9 +153,33 @@ class MeetingSearch:
             for _, i in sorted(good)
             if self._can_leave(place.grasps[i], verdicts[i].q[-1], giver_q, world, until_s)
         ]
+        leaves = self._serving(leaves, place, verdicts, world_T_object, until_s)
         if not leaves:
             return None
         return FoundMeeting(world_T_object, world_T_giver, giver_q, tuple(place.grasps[i] for i in leaves))
+
+    def _serving(
+        self,
+        grasps: list[int],
+        place: Meeting,
+        verdicts: Sequence[CandidateVerdict],
+        world_T_object: Pose,
+        until_s: float,
+    ) -> list[int]:
+        """Return the grasps with which the other arm can go on to the place that follows."""
+        ahead, name = self.params.next_place, self.held.object
+        if ahead is None or not grasps:
+            return grasps
+        budget_s = until_s - time.monotonic()
+        look = PlaceAhead(ahead, name, self.giver.arm_spec.name, self.taker, world_T_object, budget_s)
+        found = look.refusals({i: (place.grasps[i], verdicts[i].q[-1]) for i in grasps})
+        causes = self._causes.setdefault("place ahead", Counter())
+        for outcome in found.values():
+            self._asked["place ahead"] += 1
+            if not outcome.ok:
+                causes[outcome.message] += 1
+                self._blocking = outcome.blocking or self._blocking
+        return [i for i in grasps if found[i].ok]
 
     def _ask_taker(
         self, place: Meeting, world_T_object: Pose, giver_q: Array, world: World, until_s: float

@@ -144,6 +144,23 @@ def no_obstacles(substrings: Sequence[str], context: Context, world: World) -> f
     return ignored_objects(substrings, world) | contents(context, world)
 
 
+def check_length(field: str, vector: tuple[float, float, float]) -> Outcome:
+    """Refuse a direction without a length.
+
+    Args:
+        field: Name of the parameter.
+        vector: The direction.
+
+    Returns:
+        OK, or the fault.
+    """
+    if float(np.linalg.norm(vector)) > 1e-6:
+        return OK
+    return checks.fault(
+        Code.BAD_NUMBER, field, f"{field} {list(vector)} has no length; write one such as [0, 0, -1]"
+    )
+
+
 def gripper_functions(state: int) -> tuple[Function, ...]:
     """Return the functions of a stage that opens or closes the gripper.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -20,6 +22,48 @@ from skill_server.geometry.orientation_cones import (
 
 LEAST_GRIP_N = 1.0
 """The least force of a finger that a goal may ask for, N: less does not overcome the friction of a gripper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a check accepts in one field: numbers within limits, words of a list, or names of objects.
+
+    Attributes:
+        low: Least number.
+        high: Greatest number.
+        unit: Unit of both.
+        choices: Valid words; none for a number.
+        is_object: True for the name of an object.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    is_object: bool = False
+
+
+_OBSERVED: ContextVar[dict[str, Bounds] | None] = ContextVar("_OBSERVED", default=None)
+
+
+@contextmanager
+def observed_bounds() -> Iterator[dict[str, Bounds]]:
+    """Collect what the checks within the block accept, so that a form offers what a goal is checked by.
+
+    Yields:
+        Bounds by the name of the field, filled while the checks run.
+    """
+    found: dict[str, Bounds] = {}
+    token = _OBSERVED.set(found)
+    try:
+        yield found
+    finally:
+        _OBSERVED.reset(token)
+
+
+def _observe(field_name: str, bounds: Bounds) -> None:
+    if (found := _OBSERVED.get()) is not None:
+        found[field_name] = bounds
 
 
 def all_faults(outcomes: Iterable[Outcome]) -> Outcome:
@@ -62,6 +106,7 @@ def number(field_name: str, value: float, low: float, high: float, unit: str) ->
     Returns:
         OK, or the fault.
     """
+    _observe(field_name, Bounds(low, high, unit))
     if math.isfinite(value) and low <= value <= high:
         return OK
     return fault(
@@ -117,6 +162,7 @@ def choice(field_name: str, value: str, choices: Sequence[str]) -> Outcome:
     Returns:
         OK, or the fault with the nearest valid word.
     """
+    _observe(field_name, Bounds(choices=tuple(choices)))
     if value in choices:
         return OK
     return fault(Code.BAD_GOAL, field_name, f"{field_name} is {value!r}; {nearest(value, list(choices))}")
@@ -133,6 +179,7 @@ def known_object(field_name: str, name: str, world: World) -> Outcome:
     Returns:
         OK, or the fault.
     """
+    _observe(field_name, Bounds(is_object=True))
     if not name:
         return fault(Code.BAD_GOAL, field_name, f"{field_name} is empty; use one of {sorted(world.objects)}")
     if name not in world.objects:

@@ -15,6 +15,7 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.ports import (
     Arm,
     Clock,
+    Compliance,
     FrameSource,
     Gripper,
     Planner,
@@ -33,6 +34,7 @@ from skill_server.coordination.coordinated_ports import CoordinatedPlanner, Traf
 from skill_server.coordination.fence import (
     FencedArm,
     FencedClock,
+    FencedCompliance,
     FencedGripper,
     FencedHeld,
     FencedPlanner,
@@ -66,6 +68,7 @@ class ArmRunner:
             arm.
         base: Port of the mobile base; None without one.
         supervision: Settings of the supervision of running motions.
+        compliance: Admittance controller port; None without one.
         frames: Transforms of tf; None without any.
     """
 
@@ -80,6 +83,7 @@ class ArmRunner:
     right_of_way: ArmTraffic | None = None
     base: Arm | None = None
     supervision: SupervisionSettings = SUPERVISED
+    compliance: Compliance | None = None
     frames: FrameSource | None = None
 
     def run(
@@ -186,6 +190,7 @@ class ArmRunner:
             base=None if self.base is None else FencedArm(self.base, token),
             supervision=self.supervision,
             frames=self.frames,
+            compliance=None if self.compliance is None else FencedCompliance(self.compliance, token),
         )
 
     def _held_by_others(self) -> dict[str, Attachment]:

@@ -16,6 +16,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.arm_and_gripper import ArmClient
+from handiwork_ros.ports.compliance import ComplianceClient
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.suction import tool_client
 from handiwork_ros.ports.world import RosWorldSource
@@ -25,6 +26,7 @@ from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
 
 from .arm_runner import ArmRunner
+from .motion_drawings import DrawnPlanner, MotionDrawings
 
 
 @dataclass(frozen=True)
@@ -99,15 +101,17 @@ def arm_set(
     patience = "how long a goal waits in all for another arm in its way [s of steady time]"
     patience_s = node.parameter("arm_patience_s", 60.0, patience)
     supervision = supervision_settings(node)
-    planner, board = make_planner(), MotionReservations(tuple(robot.arms))
+    drawings = MotionDrawings(node)
+    planner, board = DrawnPlanner(make_planner(), drawings), MotionReservations(tuple(robot.arms))
     runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
     watch = RobotWatch(node, world)
-    base = ArmClient(node, robot.base, world, watch) if robot.base is not None else None
+    show = drawings.show_motion
+    base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
-        client = ArmClient(node, arm, world, watch)
+        client, compliance = ArmClient(node, arm, world, watch, show), ComplianceClient(node, arm)
         gripper = tool_client(node, arm.gripper, world, watch)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
         alone = ArmRunner(
@@ -121,9 +125,10 @@ def arm_set(
             base=base,
             supervision=supervision,
             frames=world.frames,
+            compliance=compliance,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
-        leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
+        leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base, compliance))
         if len(robot.arms) > 1:
             leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
     previews = ArmLease(node, stop_arm=lambda: OK, arm="the planner of previews")
@@ -184,7 +189,8 @@ def _among_others(
     return replace(alone, right_of_way=traffic)
 
 
-def _stop(arm: ArmClient, base: ArmClient | None) -> Outcome:
-    """Stop the arm and the base that carries it; the first failure counts."""
-    ends = [port.stop() for port in (arm, base) if port is not None]
+def _stop(arm: ArmClient, base: ArmClient | None, compliance: ComplianceClient) -> Outcome:
+    """Stop the arm, which yields no more, and the base that carries it; the first failure counts."""
+    released = compliance.release()
+    ends = [released, *(port.stop() for port in (arm, base) if port is not None)]
     return next((end for end in ends if not end.ok), OK)

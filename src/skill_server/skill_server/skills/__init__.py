@@ -8,6 +8,10 @@ from .articulated.open import Open
 from .articulated.rotate import Rotate
 from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
+from .contact.insert import Insert
+from .contact.move_until_contact import MoveUntilContact
+from .contact.press import Press
+from .contact.wipe import Wipe
 from .motion.approach_rotate import ApproachRotate
 from .motion.goto_pose import GotoPose
 from .motion.gripper_action import GripperAction
@@ -15,7 +19,6 @@ from .motion.heuristic_skill import HeuristicSkill
 from .motion.home import Home
 from .motion.joint_ctrl import JointCtrl
 from .motion.move import Move
-from .motion.move_until_contact import MoveUntilContact
 from .motion.scan import Scan
 from .motion.track import Track
 from .motion.wait import Wait
@@ -30,6 +33,7 @@ from .pick_place.pick import Pick
 from .pick_place.place import Place
 from .pick_place.pour import Pour
 from .pick_place.rotate_obj import RotateObj
+from .two_arms.carry import Carry
 from .two_arms.handover import Handover
 
 BUILTIN = (
@@ -37,6 +41,7 @@ BUILTIN = (
     Place,
     ApproachRotate,
     ArtPreplan,
+    Carry,
     Close,
     DexPick,
     DexPlace,
@@ -48,6 +53,7 @@ BUILTIN = (
     Handover,
     HeuristicSkill,
     Home,
+    Insert,
     JointCtrl,
     ManualPick,
     MobileRotate,
@@ -57,9 +63,11 @@ BUILTIN = (
     MoveUntilContact,
     Open,
     Pour,
+    Press,
     Rotate,
     RotateObj,
     Scan,
     Track,
     Wait,
+    Wipe,
 )

@@ -49,6 +49,7 @@ def test_the_skill_server_may_command_the_arm_and_a_client_may_not() -> None:
         "/place",
         "/run_skill",
         "/run_task",
+        "/execute_plan",
     }
 
 

@@ -23,6 +23,21 @@ def test_other_arms_survive_with_their_way_and_what_they_hold() -> None:
     assert back.attached[0].link_T_object.distance_to(held.link_T_object) == pytest.approx((0.0, 0.0))
 
 
+def test_times_of_an_arm_that_moves_in_the_same_motion_survive_and_none_stay_none() -> None:
+    t_s = np.array([0.0, 0.5, 1.0])
+    for given in (t_s, None):
+        other = OtherArm("left_arm", np.zeros((3, 7)), t_s=given)
+        (back,) = scene_from_msg(scene_to_msg(SceneQuery(others=(other,)))).others
+        assert (back.t_s is None) == (given is None)
+        assert back.t_s is None or np.array_equal(back.t_s, t_s)
+
+
+@pytest.mark.parametrize("times", [[0.0], [0.0, 0.0], [0.0, float("nan")]])
+def test_times_that_are_not_one_for_each_configuration_and_rising_are_refused(times: list[float]) -> None:
+    with pytest.raises(BadMessage, match="times"):
+        other_arm_from_msg(OtherArmMsg(arm="left_arm", count=2, positions=[0.0, 1.0], times=times))
+
+
 def test_an_arm_that_is_not_there_survives() -> None:
     (back,) = scene_from_msg(
         scene_to_msg(SceneQuery(others=(OtherArm("left_arm", np.zeros((0, 7))),)))

@@ -90,7 +90,7 @@ def test_a_mimic_joint_moves_with_its_source() -> None:
     assert found["a", "d"].kind is PairKind.NEVER  # the last bar stays parallel to the first
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fr3_pairs_that_never_meet_stay_apart_at_other_samples() -> None:
     robot = load_robot(FR3)
     verdicts = judge_pairs(robot, samples=1500)

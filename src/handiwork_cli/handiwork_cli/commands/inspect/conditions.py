@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from handiwork_cli.processes.ros_environment import with_ros_defaults
-from handiwork_cli.stack.condition_table import (
+from handiwork_viz.condition_table import (
     CLEAR,
     progress_lines,
     seconds,

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from handiwork_cli.processes.ros_environment import with_ros_defaults
-from handiwork_cli.stack.condition_table import progress_lines
 from handiwork_core.config.dataclass_loader import read_yaml
+from handiwork_viz.condition_table import progress_lines
 
 ANSWER_S = 10.0
 """The longest wait for a response, s."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from handiwork_cli.processes.ros_environment import with_ros_defaults
-from handiwork_cli.stack.condition_table import WORDS, seconds, why_lines
+from handiwork_viz.condition_table import WORDS, seconds, why_lines
 
 if TYPE_CHECKING:
     from handiwork_msgs.msg import Condition

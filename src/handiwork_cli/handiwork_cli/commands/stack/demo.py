@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,11 +21,15 @@ from handiwork_cli.stack.demo_cells import (
 from handiwork_cli.stack.skill_output import StageLines, print_table
 from handiwork_cli.stack.stack import Stack, StackError
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.robot import Robot
+
+from .view import MISSING, add_page_options
 
 if TYPE_CHECKING:
     from handiwork_viz.film.recorder import Recorder
 
 PLACE_TIMEOUT_S = 120.0
+THIS_COMMAND = (sys.executable, "-c", "from handiwork_cli.cli import main; raise SystemExit(main())")
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,6 +49,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--container", default="", help="default: the arm's bin")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of demo.webp and demo.png")
     parser.add_argument("--no-film", action="store_true", help="write no film")
+    text = "move nothing, but serve a page in the browser from which goals are sent, until Ctrl-C"
+    parser.add_argument("--view", action="store_true", help=text)
+    add_page_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -61,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
     except (KeyError, ConfigError) as error:
         print(f"handiwork demo: {error.args[0]}", file=sys.stderr)
         return 2
+    if options.view:
+        return _serve_page(options, robot)
     target = own.chosen(options.object, options.container)
     print("starting; the very first start also compiles the planner, which takes about a minute", flush=True)
     recorder: Recorder | None = None
@@ -76,6 +87,32 @@ def run(options: argparse.Namespace) -> int:
     if recorder is not None:
         _write_film(recorder, options, target)
     return 0 if good else 1
+
+
+def _serve_page(options: argparse.Namespace, robot: Robot) -> int:
+    """Start the stack and the page, each in processes of their own, and wait for the end of the page."""
+    if find_spec("viser") is None:
+        print(f"handiwork demo: --view {MISSING}", file=sys.stderr)
+        return 1
+    arguments = stack_arguments(options.robot, robot, options.scene)
+    print(
+        "starting the stack and the page; the very first start compiles the planner for a minute", flush=True
+    )
+    page: subprocess.Popen[bytes] | None = None
+    try:
+        with Stack({**arguments, "backend": options.backend}, write=_show) as stack:
+            page = subprocess.Popen(
+                [*THIS_COMMAND, "view", "--host", options.host, "--port", str(options.port)]
+            )
+            print(f"all nodes active after {stack.wait_active():.1f} s", flush=True)
+            return page.wait()
+    except StackError as error:
+        print(f"handiwork demo: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if page is not None and page.poll() is None:
+            page.terminate()
+            page.wait()
 
 
 def _show(line: str) -> None:

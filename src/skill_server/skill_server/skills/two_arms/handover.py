@@ -12,8 +12,10 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.grasping.pick_checks import check_next_place
 from skill_server.grasping.pick_params import PickParams
-from skill_server.handing.hand_step import BACK, HandStep, present, release, retreat, take
+from skill_server.handing.hand_step import HandStep, present, take
+from skill_server.handing.leaving import leave
 from skill_server.handing.params import HandoverParams
 from skill_server.handing.search import FoundMeeting, MeetingSearch, NowhereToMeet
 from skill_server.motions import arm_motions
@@ -28,8 +30,6 @@ __all__ = ["Handover", "HandoverParams"]
 
 AGAIN = {Code.NO_CANDIDATE, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
 """Failures of a step after which another place to meet may serve."""
-REFUSED = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.ARM_IN_THE_WAY, *UNREACHED}
-"""Failures of a retreat after which a shorter one may be possible: nothing has moved."""
 AT_OBJECT = ("take: reach", "take: grasp", "take: judge")
 """Stages of the taking hand in which it may be around the object when they fail."""
 COMMON = (
@@ -69,6 +69,7 @@ class Handover(CompositeSkill[HandoverParams]):
                 checks.number("gripper_wait", params.gripper_wait, 0.0, 10.0, "s"),
                 checks.number("search_time", params.search_time, 0.1, 600.0, "s"),
                 simbox_checks.whole("max_attempts", params.max_attempts, 1, 20, "attempts"),
+                *_check_place(params, robot, arm, world),
                 arm_motions.check_run(params),
             )
         )
@@ -94,7 +95,7 @@ class Handover(CompositeSkill[HandoverParams]):
             _or_fail(picked)
         name = arm_motions.held(context, context.world.snapshot(), params.object).object
         yield from _taken(params, context, taker, name, is_there=_held(taker) == name)
-        yield from _left("give", params, name, context, gives=True)
+        yield from leave("give", params, name, context, gives=True)
 
     def is_success(self, params: HandoverParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is in the other hand, and in that alone."""
@@ -179,25 +180,10 @@ def _step_back(params: HandoverParams, taker: Context, name: str, failed: Outcom
     """Open the hand that failed to take the object, and bring it back along its approach."""
     taker.held.pop(name, None)
     try:
-        yield from _left("step back", params, name, taker, gives=False, left=3)
+        yield from leave("step back", params, name, taker, gives=False, left=3, arm=taker.arm_spec.name)
     except StepFailed as stuck:
         text = f"{failed.message}; {stuck.outcome.message}"
         raise StepFailed(replace(failed, message=text)) from stuck
-
-
-def _left(
-    label: str, params: HandoverParams, name: str, context: Context, *, gives: bool, left: int = 0
-) -> Steps:
-    """Open a hand, and bring it straight back from the object, by less where the whole way is refused."""
-    arm, step = context.arm_spec.name if not gives else "", HandStep()
-    opened = yield SkillStep(label, step, release(params, name, gives=gives), left + 1, arm)
-    _or_fail(opened)
-    moved = OK
-    for first in range(len(BACK)):
-        moved = yield SkillStep(label, step, retreat(params, name, context, first), left, arm)
-        if moved.ok or moved.code not in REFUSED:
-            break
-    _or_fail(moved)
 
 
 def _both_hold(context: Context, taker: Context, name: str) -> bool:
@@ -250,6 +236,14 @@ def _taking_arm(params: HandoverParams, robot: Robot, arm: ArmSpec) -> str:
     """Return the name of the arm that takes; empty where the goal leaves it open."""
     others = [name for name in robot.arms if name != arm.name]
     return params.to_arm or (others[0] if len(others) == 1 else "")
+
+
+def _check_place(params: HandoverParams, robot: Robot, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
+    """Check the place that follows, as the other arm will do it."""
+    name = _taking_arm(params, robot, arm)
+    if params.next_place is None or name not in robot.arms:
+        return ()
+    return check_next_place(params.next_place, params.object, robot.arms[name], world)
 
 
 def _check_arms(params: HandoverParams, robot: Robot, arm: ArmSpec) -> Outcome:

@@ -22,8 +22,8 @@ from handiwork_core.testing.gantry import gantry_pose
 from skill_server.execution.run import run_skill
 from skill_server.motions.step_back import way_back_holding
 from skill_server.params import checks
+from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
-from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from support.paths import ROBOTS
 
 DOWN = MoveUntilContactParams(distance=0.04, force_n=8.0)

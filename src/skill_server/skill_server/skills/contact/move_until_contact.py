@@ -63,7 +63,7 @@ class MoveUntilContact(Skill[MoveUntilContactParams]):
         return checks.all_faults(
             (
                 arm_motions.check_vector("direction", params.direction, 1e3, ""),
-                _check_direction(params),
+                arm_motions.check_length("direction", params.direction),
                 checks.number("distance", params.distance, 0.001, LONGEST_M, "m"),
                 checks.number("force_n", params.force_n, LEAST_BOUND_N, GREATEST_BOUND_N, "N"),
                 _check_speed(params),
@@ -106,13 +106,6 @@ class MoveUntilContact(Skill[MoveUntilContactParams]):
             "direction, or a smaller force_n"
         )
         return Outcome(Code.NOT_REACHED, text)
-
-
-def _check_direction(params: MoveUntilContactParams) -> Outcome:
-    if float(np.linalg.norm(params.direction)) > 1e-6:
-        return OK
-    text = f"direction {list(params.direction)} has no length; write one such as [0, 0, -1]"
-    return checks.fault(Code.BAD_NUMBER, "direction", text)
 
 
 def _check_speed(params: MoveUntilContactParams) -> Outcome:

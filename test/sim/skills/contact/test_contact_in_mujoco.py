@@ -16,8 +16,8 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
+from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
-from skill_server.skills.motion.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from support.cells.simulated_cell import SimulatedCell
 

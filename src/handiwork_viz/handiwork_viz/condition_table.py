@@ -43,7 +43,7 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
         yield f"{value}{mark:<5}{age:>7.1f}s{margin:>14}{flip}  {_cut(item.key, key_width):<{key_width}}  {reason}"
 
 
-def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+def progress_lines(progress: Any) -> Iterator[str]:
     """Format the progress of the watched task.
 
     Args:
@@ -65,7 +65,7 @@ def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
             yield from (f"      {line}" for group in subtask.groups for line in _group_lines(group))
 
 
-def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
+def why_lines(condition: Any, now_s: float) -> Iterator[str]:
     """Format value, time since its last change, margin, probability of a turn by noise, reason and evidence.
 
     Args:
@@ -88,7 +88,7 @@ def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - 
         yield f"  {item.name:<20} {item.value:>12.6g} {item.unit:<6} {item.subject}".rstrip()
 
 
-def life_lines(verdict: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
+def life_lines(verdict: Any, now_s: float) -> Iterator[str]:
     """Format when a verdict was first TRUE, for how long, and whether it was confirmed at rest.
 
     Args:
@@ -104,7 +104,7 @@ def life_lines(verdict: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a
         yield f"{ago}, {confirmed_text(verdict)}"
 
 
-def confirmed_text(verdict: Any) -> str:  # noqa: ANN401 - a message
+def confirmed_text(verdict: Any) -> str:
     """Return whether a verdict is or was confirmed.
 
     Args:
@@ -115,7 +115,7 @@ def confirmed_text(verdict: Any) -> str:  # noqa: ANN401 - a message
     return "confirmed before, not now" if verdict.at_peak else "not confirmed"
 
 
-def _verdict_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+def _verdict_lines(progress: Any) -> Iterator[str]:
     verdict = progress.verdict
     held = f", {verdict.longest:.1f} s at most" if verdict.longest > 0.0 else ""
     scores = f"{progress.end_score:.0%} now, {progress.peak_score:.0%} at its peak"
@@ -127,7 +127,7 @@ def _verdict_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
         yield f"other objects were disturbed {progress.collateral} times"
 
 
-def margin_text(condition: Any, digits: int) -> str:  # noqa: ANN401 - a message
+def margin_text(condition: Any, digits: int) -> str:
     """Return the margin of a condition with its unit.
 
     The unit is that of the number that decided, which is the first of the evidence. Parts of an expression in different
@@ -148,7 +148,7 @@ def margin_text(condition: Any, digits: int) -> str:  # noqa: ANN401 - a message
     return f"{condition.margin:.{digits}g} {unit}".rstrip()
 
 
-def seconds(stamp: Any) -> float:  # noqa: ANN401 - a message
+def seconds(stamp: Any) -> float:
     """Return the seconds of a time message.
 
     Args:
@@ -157,7 +157,7 @@ def seconds(stamp: Any) -> float:  # noqa: ANN401 - a message
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 
-def _group_lines(group: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+def _group_lines(group: Any) -> Iterator[str]:
     yield f"{group.name}: {group.score:.0%}"
     for i, (key, held) in enumerate(zip(group.conditions, group.completed, strict=True)):
         yield f"  {'x' if held else '>' if i == group.next else ' '} {key}"

@@ -1,0 +1,1 @@
+"""Benchmarks of arms that yield to a force: insertion, pressing and wiping."""

@@ -1,0 +1,96 @@
+"""Pose and Jacobian of one arm's EE link, fast enough for a control period. Independent of the planner's kinematics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot
+
+
+class ArmKinematics:
+    """The chain from an arm's base link to its EE link. Joints of the chain that are not the arm's stay at zero.
+
+    Args:
+        robot: The robot.
+        arm: The arm.
+    """
+
+    def __init__(self, robot: Robot, arm: ArmSpec) -> None:
+        self._dof = len(arm.joint_names)
+        self._fixed: list[Array] = []
+        self._cross: list[tuple[Array, Array]] = []
+        self._column: list[int] = []
+        self._is_prismatic: list[bool] = []
+        self._axis: list[Array] = []
+        carried = np.eye(4)
+        for joint in _chain(robot, arm):
+            carried = carried @ joint.parent_T_joint.matrix()
+            if joint.name not in arm.joint_names:
+                continue
+            axis = np.asarray(joint.axis, dtype=np.float64)
+            self._fixed.append(carried)
+            self._axis.append(axis)
+            cross = _cross(axis)
+            self._cross.append((cross, cross @ cross))
+            self._column.append(arm.joint_names.index(joint.name))
+            self._is_prismatic.append(joint.type is JointKind.PRISMATIC)
+            carried = np.eye(4)
+        self._end = carried
+
+    def pose_and_jacobian(self, q: Array) -> tuple[Array, Array]:
+        """Return the pose of the EE link and the Jacobian at its origin, both in the axes of the arm's base.
+
+        Args:
+            q: Joint positions, (dof,), rad or m.
+
+        Returns:
+            base_T_ee as a matrix, (4, 4), and the Jacobian, (6, dof): linear rows first, m and rad for each joint unit.
+        """
+        T = np.eye(4)
+        origins, axes = np.zeros((self._dof, 3)), np.zeros((self._dof, 3))
+        for fixed, axis, cross, column, slides in zip(
+            self._fixed, self._axis, self._cross, self._column, self._is_prismatic, strict=True
+        ):
+            T = T @ fixed
+            axes[column], origins[column] = T[:3, :3] @ axis, T[:3, 3]
+            at = q[column]
+            if slides:
+                T[:3, 3] += axes[column] * at
+            else:
+                turn = _I3 + math.sin(at) * cross[0] + (1.0 - math.cos(at)) * cross[1]
+                T[:3, :3] = T[:3, :3] @ turn
+        T = T @ self._end
+        jacobian = np.zeros((6, self._dof))
+        jacobian[:3] = _crossed(axes.T, (T[:3, 3] - origins).T)
+        jacobian[3:] = axes.T
+        for column, slides in zip(self._column, self._is_prismatic, strict=True):
+            if slides:
+                jacobian[:3, column], jacobian[3:, column] = axes[column], 0.0
+        return T, jacobian
+
+
+_I3 = np.eye(3)
+
+
+def _chain(robot: Robot, arm: ArmSpec) -> list[Joint]:
+    """Return the joints between the arm's base link and its EE link, in order."""
+    carrying = {joint.child: joint for joint in robot.joints.values()}
+    link, found = arm.ee_link, list[Joint]()
+    while link != arm.base_link:
+        found.append(carrying[link])
+        link = carrying[link].parent
+    return found[::-1]
+
+
+def _crossed(a: Array, b: Array) -> Array:
+    """Return the vector products of columns; ``np.cross`` takes longer for so few."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def _cross(axis: Array) -> Array:
+    x, y, z = axis
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

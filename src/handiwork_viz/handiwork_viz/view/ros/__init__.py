@@ -1,0 +1,1 @@
+"""The page's connection to a running stack."""

@@ -1,0 +1,350 @@
+"""The page's own node: it reads the topics of the stack on demand, and sends goals and commands."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from handiwork_msgs.action import RunTask
+from handiwork_msgs.msg import Conditions, NodeStatus, SafetyState, TaskProgress
+from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.node import Node
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_ros.actions.skill_report import SkillReport
+from handiwork_ros.actions.task_report import TaskReport
+from handiwork_ros.clients.skill_client import SERVER, SkillClient
+from handiwork_ros.clients.skill_goals import plan_goal, skill_goal
+from handiwork_ros.conversions import pose_to_msg, trajectory_from_msg
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.ports.world_topics import Subscriptions
+from handiwork_ros.rclpy_support.background_node import BackgroundNode
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, STATUS
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.service_call import NoAnswer, call, on_executor
+from handiwork_viz.view.model.goals import GoalBoard
+
+from .goal_observer import GoalObserver
+
+ANSWER_S = 10.0
+SIMULATOR = "sim_bridge"
+FACTOR = "real_time_factor"
+
+
+class StackLink:
+    """A node of its own on a running stack. Ending it, or killing its process, ends no goal.
+
+    Attributes:
+        board: The goals of the stack.
+        conditions: The newest message of the watched conditions; None before the first.
+        progress: The newest progress of the watched task; None before the first.
+        network: Text of the decider network.
+        safety: The newest state of the safety layer; None where there is none.
+        nodes: State and text of each node.
+        markers: The newest drawings of conditions, while they are asked for.
+        motion: The motion that began last, while drawings are asked for; None before the first.
+        candidates: The newest drawings of rejected candidates, while they are asked for.
+    """
+
+    def __init__(self) -> None:
+        self.board = GoalBoard()
+        self.conditions: Any = None
+        self.progress: Any = None
+        self.network = ""
+        self.safety: Any = None
+        self.nodes: dict[str, tuple[int, str]] = {}
+        self.markers: Any = None
+        self.motion: Trajectory | None = None
+        self.candidates: Any = None
+        self._is_drawing = False
+        self._drawing_subs: list[Any] = []
+        self._source: RosWorldSource | None = None
+        self._services: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        name = f"handiwork_view_{os.getpid()}"
+        self._background = BackgroundNode(name)
+        self.node: Node = self._background.node
+        self._observer = GoalObserver(self.node, self.board)
+        for kind, topic, take, qos in (
+            (Conditions, "conditions", self._take("conditions"), LATCHED),
+            (TaskProgress, "conditions/progress", self._take("progress"), LATCHED),
+            (SafetyState, "safety/state", self._take("safety"), LATCHED),
+            (String, "decider/network", self._on_network, LATCHED),
+            (NodeStatus, "handiwork/status", self._on_status, STATUS),
+        ):
+            self.node.create_subscription(kind, topic, guard(self.node, take), qos)
+        self._background.start()
+        self.client = SkillClient(node_name=f"{name}_goals")
+        text = f"{SERVER} is silent or gone, so its goals are given up; see the arm itself"
+        self.client.signs.on_loss(SERVER, lambda _name: self.board.lose(now_s(), text))
+
+    def find_robot(self, should_stop: Callable[[], bool]) -> tuple[Robot, Path] | None:
+        """Wait for the robot of the stack, and read its files.
+
+        Args:
+            should_stop: Turns true when the wait is to end.
+
+        Returns:
+            The robot and the folder of its description; None when the wait was ended.
+
+        Raises:
+            ConfigError: A file of the robot is faulty.
+        """
+        request = GetParameters.Request(names=["robot_dir"])
+        while not should_stop():
+            answer = self.ask(GetParameters, "robot_description/get_parameters", request, timeout_s=2.0)
+            if answer is not None and answer.values and answer.values[0].string_value:
+                folder = Path(answer.values[0].string_value)
+                return load_robot(folder), folder
+        return None
+
+    def watch(self, robot: Robot) -> None:
+        """Subscribe to the world of a robot; it is read only by ``world``.
+
+        Args:
+            robot: The robot.
+        """
+        wanted = Subscriptions(contacts=True, cups=True, on_demand=True)
+        made = threading.Event()
+
+        def make() -> None:
+            self._source = RosWorldSource(self.node, robot, wanted)
+            made.set()
+
+        on_executor(self.node, make)
+        made.wait(ANSWER_S)
+
+    def world(self) -> World | None:
+        """Return the newest snapshot; None before the robot is known."""
+        return None if self._source is None else self._source.snapshot()
+
+    def draw(self, is_wanted: bool) -> None:
+        """Ask for drawings of conditions, candidates and motions, which others make only while they are asked for.
+
+        Args:
+            is_wanted: True while somebody looks at them.
+        """
+        if is_wanted == self._is_drawing:
+            return
+        self._is_drawing = is_wanted
+
+        def change() -> None:
+            for sub in self._drawing_subs:
+                self.node.destroy_subscription(sub)
+            self._drawing_subs = [
+                self.node.create_subscription(kind, topic, guard(self.node, take), LATEST)
+                for kind, topic, take in (
+                    (MarkerArray, "conditions/markers", self._take("markers")),
+                    (MarkerArray, "candidates/markers", self._take("candidates")),
+                    (JointTrajectory, "motion/planned", self._on_motion),
+                )
+                if is_wanted
+            ]
+            self.markers = None
+
+        on_executor(self.node, change)
+
+    def run_skill(
+        self, skill: str, parameters: Mapping[str, Any], arm: str, *, plan_only: bool, label: str
+    ) -> SkillReport:
+        """Send a goal and wait for its end, without a limit; on a thread of its own.
+
+        Args:
+            skill: Name of the skill.
+            parameters: Its parameters.
+            arm: Name of the arm; empty: the robot's only arm.
+            plan_only: True: only plan.
+            label: What the goal is about, for people.
+
+        Returns:
+            The report.
+        """
+        handle = self.client.send(skill_goal(skill, parameters, arm, plan_only=plan_only))
+        self.board.name(handle.goal_id, label)
+        return handle.result(math.inf)
+
+    def execute(self, plan_id: str, label: str) -> SkillReport:
+        """Execute a previewed plan and wait for its end; on a thread of its own.
+
+        Args:
+            plan_id: Id of the plan.
+            label: What the goal is about, for people.
+
+        Returns:
+            The report.
+        """
+        handle = self.client.send(plan_goal(plan_id))
+        self.board.name(handle.goal_id, label)
+        return handle.result(math.inf)
+
+    def run_task(self, text: str, source: str, *, check_only: bool) -> TaskReport:
+        """Check or run a task and wait for its end; on a thread of its own.
+
+        Args:
+            text: Text of the task file.
+            source: Its name.
+            check_only: True: nothing moves.
+
+        Returns:
+            The report.
+        """
+        goal = RunTask.Goal(task=text, source=source, check_only=check_only)
+        handle = self.client.send_task(goal)
+        self.board.name(handle.goal_id, f"{'check of ' if check_only else ''}task {source}")
+        return handle.result(math.inf)
+
+    def cancel_all(self) -> int:
+        """Cancel every goal that runs, one by one by its id, also those of other programs.
+
+        Returns:
+            Number of the goals.
+        """
+        running = self.board.running()
+        for goal in running:
+            self._cancel(goal.goal_id, goal.action)
+        return len(running)
+
+    def _cancel(self, goal_id: str, action: str) -> None:
+        on_executor(self.node, lambda: self._observer.cancel(goal_id, action))
+
+    def pause(self, is_paused: bool) -> str:
+        """Pause or continue the simulation.
+
+        Args:
+            is_paused: True to pause.
+
+        Returns:
+            The fault in one sentence; empty when it is done.
+        """
+        return self._command(SetPaused, "sim/set_paused", SetPaused.Request(paused=is_paused))
+
+    def step(self, duration_s: float) -> str:
+        """Advance the paused simulation; see ``pause``.
+
+        Args:
+            duration_s: Time of the world, s.
+        """
+        return self._command(StepWorld, "sim/step", StepWorld.Request(duration=duration_s))
+
+    def reset(self, seed: int, *, is_random: bool) -> str:
+        """Reset the simulation; see ``pause``.
+
+        Args:
+            seed: Seed of the random places.
+            is_random: True to scatter the objects.
+        """
+        return self._command(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=is_random))
+
+    def move_object(self, name: str, world_T_object: Pose) -> str:
+        """Put an object of the simulation at a pose; see ``pause``.
+
+        Args:
+            name: Name of the object.
+            world_T_object: Its pose.
+        """
+        request = SetObjectPose.Request(object=name)
+        request.pose.header.frame_id, request.pose.pose = "world", pose_to_msg(world_T_object)
+        return self._command(SetObjectPose, "sim/set_object_pose", request)
+
+    def set_speed(self, factor: float) -> str:
+        """Set the simulated seconds per second; see ``pause``.
+
+        Args:
+            factor: The factor; 0 is as fast as possible.
+        """
+        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=float(factor))
+        request = SetParameters.Request(parameters=[Parameter(name=FACTOR, value=value)])
+        answer = self.ask(SetParameters, f"{SIMULATOR}/set_parameters", request)
+        if answer is None:
+            return f"{SIMULATOR} does not answer; only a simulation has a speed"
+        return "" if answer.results[0].successful else answer.results[0].reason
+
+    def emergency_stop(self) -> str:
+        """Brake all arms and latch; see ``pause``."""
+        answer = self.ask(Trigger, "safety/emergency_stop", Trigger.Request())
+        if answer is None:
+            return "safety/emergency_stop does not answer: use the hardware's emergency stop"
+        return "" if answer.success else answer.message
+
+    def recover(self) -> str:
+        """Reset an emergency stop, and recover from the protective stop that remains; see ``pause``."""
+        for service in ("safety/reset", "safety/recover"):
+            answer = self.ask(Trigger, service, Trigger.Request())
+            if answer is None:
+                return f"{service} does not answer"
+        return "" if answer.success else answer.message
+
+    def has_simulation(self) -> bool:
+        """Check whether the stack simulates its world."""
+        return bool(self._client(SetPaused, "sim/set_paused")[0].service_is_ready())
+
+    def is_ready(self) -> bool:
+        """Check whether goals are accepted."""
+        return bool(self.client.signs.is_active(SERVER))
+
+    def ask(self, kind: Any, name: str, request: Any, timeout_s: float = ANSWER_S) -> Any:
+        """Call a service and wait; not on the node's thread.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+            request: The request.
+            timeout_s: Longest wait, s.
+
+        Returns:
+            The response; None where there is none in time.
+        """
+        client, is_new = self._client(kind, name)
+        answer = call(self.node, client, request, timeout_s=timeout_s, is_new=is_new)
+        return None if isinstance(answer, NoAnswer) else answer
+
+    def close(self) -> None:
+        """Leave the ROS graph. Goals that run go on."""
+        self.client.close()
+        self._background.stop()
+        self._background.destroy()
+
+    def _command(self, kind: Any, name: str, request: Any) -> str:
+        answer = self.ask(kind, name, request)
+        if answer is None:
+            return f"{name} does not answer; only a simulation serves it"
+        return "" if answer.outcome.code == answer.outcome.OK else answer.outcome.message
+
+    def _client(self, kind: Any, name: str) -> tuple[Any, bool]:
+        with self._lock:
+            is_new = name not in self._services
+            if is_new:
+                self._services[name] = self.node.create_client(kind, name)
+            return self._services[name], is_new
+
+    def _take(self, attribute: str) -> Callable[[Any], None]:
+        return lambda message: setattr(self, attribute, message)
+
+    def _on_motion(self, message: JointTrajectory) -> None:
+        self.motion = trajectory_from_msg(message, "motion/planned")
+
+    def _on_network(self, message: String) -> None:
+        self.network = message.data
+
+    def _on_status(self, message: NodeStatus) -> None:
+        self.nodes[message.node] = (message.state, message.message)
+
+
+def now_s() -> float:
+    """Return steady time, s."""
+    return time.monotonic()

@@ -1,0 +1,1 @@
+"""Skills that touch: motions that end by contact, insertion, pressing and wiping."""
