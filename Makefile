@@ -62,6 +62,7 @@ lint: setup-dev ## check style, types, spelling and who imports whom
 	@.venv/bin/lint-imports
 	@.venv/bin/codespell
 	@.venv/bin/python scripts/check_prose.py
+	@.venv/bin/python scripts/check_dependencies.py
 
 docs: build/docs-venv/stamp ## build the documentation site into site/; any warning fails
 	@NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --quiet --strict

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -43,6 +45,9 @@ COMMANDS = {
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""
 
+NAMESPACE_RULE = re.compile(r"/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?", re.ASCII)
+"""The namespaces that ROS 2 takes."""
+
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as of a shell for a program that SIGINT has ended."""
 
@@ -58,18 +63,52 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
     commands = parser.add_subparsers(dest="command", required=True)
-    words = sys.argv[1:] if argv is None else list(argv)
+    parser.add_argument("--namespace", help="of the stack that the command speaks to; also after the command")
+    words, namespace = without_namespace(sys.argv[1:] if argv is None else argv)
+    if namespace is not None:
+        if not NAMESPACE_RULE.fullmatch(namespace):
+            parser.error(f"--namespace is {namespace!r}; write letters, digits and _, parts joined by /")
+        os.environ["HANDIWORK_NAMESPACE"] = namespace
     for module in modules_of(words[0] if words else ""):
         import_module(f".commands.{module}", __package__).add_parser(commands)
     options = parser.parse_args(words)
     try:
         return int(options.run(options))
     except (LaunchError, ConfigError, DomainError, NoServerError) as error:
-        print(f"handiwork {options.command}: {error}", file=sys.stderr)
+        print(f"handiwork {options.command}: {_sentence(error)}", file=sys.stderr)
         return 1 if isinstance(error, NoServerError) else 2
     except KeyboardInterrupt:
         print(f"handiwork {options.command}: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _sentence(error: Exception) -> str:
+    """Return the fault; of several the first one with their number, and the others in a list below it."""
+    if not isinstance(error, ConfigError) or len(error.faults) < 2:
+        return str(error)
+    first, *others = error.faults
+    head = f"{error.source}: {first} (the first of {len(error.faults)} faults)"
+    return "\n".join([head, *(f"  - {fault}" for fault in others)])
+
+
+def without_namespace(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """Take the option ``--namespace`` out of a command line; it may stand before or after the command.
+
+    Args:
+        words: Words of the command line.
+
+    Returns:
+        The other words, and the namespace; None without the option.
+    """
+    others, rest = list[str](), iter(words)
+    namespace: str | None = None
+    for word in rest:
+        name, is_joined, value = word.partition("=")
+        if name != "--namespace":
+            others.append(word)
+        elif (namespace := value if is_joined else next(rest, None)) is None:
+            others.append(word)  # argparse says what is missing
+    return others, namespace
 
 
 def modules_of(command: str) -> list[str]:

@@ -28,6 +28,7 @@ from tf2_msgs.msg import TFMessage
 
 from .formats.ros2_control import with_hardware
 from .frames.edges import (
+    WORLD,
     Edge,
     Pace,
     moving_edges,
@@ -55,11 +56,11 @@ class RobotDescription(ManagedNode):
         self._plugin = self.parameter("hardware_plugin", "", text)
         text = "parameters of that plugin: name:=value words, such as robot_ip:=192.168.0.2"
         self._settings = self.parameter("hardware_parameters", "", text)
+        text = "false: robot_state_publisher publishes the frames of the links, and this node only that of the root"
+        self._joint_frames = self.parameter("joint_frames", True, text)
         self._model_pub = LatchedPublisher(self, String, "robot_description")
-        self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
-        self._static_pub = LatchedPublisher(
-            self, TFMessage, "/tf_static", TF_STATIC, period_s=STATIC_PERIOD_S
-        )
+        self._tf_pub = self.create_publisher(TFMessage, "tf", TF)
+        self._static_pub = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
         self._pace, self._stamp = Pace(TF_RATE_HZ), Time(sec=-1)
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
@@ -96,7 +97,9 @@ class RobotDescription(ManagedNode):
         """Publish the model and the static frames."""
         self._model_pub.publish(String(data=self._urdf))
         stamp = self.get_clock().now().to_msg()
-        self._static_pub.publish(_tf_message(static_edges(self._robot, self._world_T_base), stamp))
+        edges = static_edges(self._robot, self._world_T_base)
+        edges = edges if self._joint_frames else [edge for edge in edges if edge.parent == WORLD]
+        self._static_pub.publish(_tf_message(edges, stamp))
 
     def on_stop(self) -> None:
         """Stop the repetition of the model and the static frames."""
@@ -105,7 +108,8 @@ class RobotDescription(ManagedNode):
 
     def _on_joints(self, msg: JointState) -> None:
         # A simulation may be faster than real time; a display is not.
-        if self.is_active and msg.header.stamp != self._stamp and self._pace.due(time.monotonic()):
+        is_new = self._joint_frames and msg.header.stamp != self._stamp
+        if self.is_active and is_new and self._pace.due(time.monotonic()):
             try:
                 positions = joint_state_from_msg(msg, "joint_states").position
             except BadMessage as error:

@@ -133,7 +133,7 @@ def frame_of_the_cube() -> TFMessage:
             lambda: JointState(name=NAMES, position=[0.0] * 7, velocity=[0.0] * 7),
         ),
         (String, "isaac_contacts", lambda: String(data='{"stamp": 0.0, "contacts": []}')),
-        (TFMessage, "/tf", frame_of_the_cube),
+        (TFMessage, "tf", frame_of_the_cube),
     ],
 )
 def test_a_second_publisher_of_the_wire_is_refused_by_name(

@@ -31,8 +31,9 @@ LIMIT_S = 60.0
 
 
 @pytest.fixture
-def peer() -> Iterator[Node]:
-    rclpy.init(args=["--ros-args", "-p", f"robot_dir:={FR3}"])
+def peer(request: pytest.FixtureRequest) -> Iterator[Node]:
+    more = getattr(request, "param", ())
+    rclpy.init(args=["--ros-args", "-p", f"robot_dir:={FR3}", *more])
     node, other = RobotDescription(), Node("peer")
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -47,6 +48,30 @@ def peer() -> Iterator[Node]:
     destroy_with_actions(node)
     other.destroy_node()
     rclpy.shutdown()
+
+
+@pytest.mark.parametrize("peer", [("-p", "joint_frames:=false")], indirect=True)
+def test_only_the_frame_of_the_root_is_published_beside_robot_state_publisher(peer: Node) -> None:
+    received, ready = list[str](), threading.Event()
+
+    def take(msg: TFMessage) -> None:
+        received.extend(edge.child_frame_id for edge in msg.transforms)
+        ready.set()
+
+    joints_pub = peer.create_publisher(JointState, "joint_states", LATEST)
+    peer.create_subscription(TFMessage, "/tf", take, TF)
+    peer.create_subscription(TFMessage, "/tf_static", take, TF_STATIC)
+    msg = JointState(name=["fr3_joint1"], position=[0.1])
+
+    def tell() -> None:
+        msg.header.stamp = peer.get_clock().now().to_msg()
+        joints_pub.publish(msg)
+
+    peer.create_timer(0.02, tell)
+    assert ready.wait(LIMIT_S)
+    ready.clear()
+    assert ready.wait(LIMIT_S), "static frames are repeated"
+    assert set(received) == {"fr3/fr3_link0"}
 
 
 def test_model_and_frames(peer: Node) -> None:

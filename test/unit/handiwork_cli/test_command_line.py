@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from handiwork_cli.cli import COMMANDS, main, modules_of
+from handiwork_cli.cli import COMMANDS, main, modules_of, without_namespace
 from handiwork_cli.commands.goals.run_skill import parameters_of
 from handiwork_cli.stack.demo_cells import (
     Target,
@@ -190,3 +190,17 @@ def test_the_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None
         main(["--help"])
     text = capsys.readouterr().out
     assert all(name in text for names in COMMANDS.values() for name in names)
+
+
+@pytest.mark.parametrize(
+    "words", [["--namespace", "left", "pick", "cube"], ["pick", "cube", "--namespace=left"]]
+)
+def test_namespace_may_stand_anywhere(words: list[str]) -> None:
+    assert without_namespace(words) == (["pick", "cube"], "left")
+    assert without_namespace(["pick", "--namespace"]) == (["pick", "--namespace"], None)
+
+
+def test_bad_namespace_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["skills", "--namespace", "a b"])
+    assert "--namespace is 'a b'; write letters" in capsys.readouterr().err

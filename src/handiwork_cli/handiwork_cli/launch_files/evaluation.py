@@ -21,9 +21,11 @@ from .model import (
     ProcessSpec,
     PushNamespace,
     SetEnvironment,
+    SetParameter,
+    SetRemap,
     SourceLine,
 )
-from .process_spec import executable_process, node_process
+from .process_spec import executable_process, node_process, parameter_words
 from .scope import Scope
 from .xml_reader import parse_file
 
@@ -111,6 +113,12 @@ class _Evaluator:
             scope.environment[name] = scope.text(action.value, action.place)
         elif isinstance(action, PushNamespace):
             scope.namespace = scope.inner_namespace(scope.text(action.namespace, action.place))
+        elif isinstance(action, SetRemap):
+            scope.remaps.append(
+                (scope.text(action.source, action.place), scope.text(action.target, action.place))
+            )
+        elif isinstance(action, SetParameter):
+            scope.parameters += parameter_words((action.parameter,), scope)
         elif isinstance(action, Include):
             self._include(action, scope, depth)
         elif isinstance(action, GroupAction):

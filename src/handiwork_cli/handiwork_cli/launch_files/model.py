@@ -98,6 +98,25 @@ class PushNamespace:
 
 
 @dataclass(frozen=True, slots=True)
+class SetRemap:
+    """``<set_remap>``: a remapping of the names of the nodes from here on, within the group."""
+
+    place: SourceLine
+    condition: LaunchCondition
+    source: Template
+    target: Template
+
+
+@dataclass(frozen=True, slots=True)
+class SetParameter:
+    """``<set_parameter>``: a parameter of the nodes from here on, within the group; those of the node count more."""
+
+    place: SourceLine
+    condition: LaunchCondition
+    parameter: Parameter | ParameterFile
+
+
+@dataclass(frozen=True, slots=True)
 class Include:
     """``<include>``: another file, with these variables set before it."""
 
@@ -195,7 +214,18 @@ class Executable:
     command: tuple[Template, ...]
 
 
-Action = Argument | Let | SetEnvironment | PushNamespace | Include | GroupAction | NodeAction | Executable
+Action = (
+    Argument
+    | Let
+    | SetEnvironment
+    | PushNamespace
+    | SetRemap
+    | SetParameter
+    | Include
+    | GroupAction
+    | NodeAction
+    | Executable
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from .model import (
     Executable,
     LaunchError,
     NodeAction,
+    Parameter,
     ParameterFile,
     ProcessOptions,
     ProcessSpec,
@@ -45,16 +47,26 @@ def node_process(node: NodeAction, scope: Scope) -> ProcessSpec:
     namespace = scope.inner_namespace(text(node.namespace) if node.namespace is not None else "")
     if namespace:
         command += ["-r", f"__ns:={namespace}"]
-    command += _parameter_words(node, scope)
-    for source, target in node.remaps:
-        command += ["-r", f"{text(source)}:={text(target)}"]
+    command += [*scope.parameters, *parameter_words(node.parameters, scope)]
+    # As in launch_ros: the first rule for a name counts, so those of <set_remap> count more than the node's own.
+    for source, target in [*scope.remaps, *((text(a), text(b)) for a, b in node.remaps)]:
+        command += ["-r", f"{source}:={target}"]
     label = text(node.name) if node.name is not None else executable
     return _spec(label, command, node.options, node.place, scope)
 
 
-def _parameter_words(node: NodeAction, scope: Scope) -> list[str]:
+def parameter_words(parameters: Sequence[Parameter | ParameterFile], scope: Scope) -> list[str]:
+    """Return parameters as words of the command line of a node.
+
+    Args:
+        parameters: The parameters and parameter files.
+        scope: The variables at their place.
+
+    Raises:
+        LaunchError: A file does not exist, or a text or value is invalid; with file and line.
+    """
     words: list[str] = []
-    for parameter in node.parameters:
+    for parameter in parameters:
         if isinstance(parameter, ParameterFile):
             path = Path(scope.text(parameter.file, parameter.place))
             if not path.is_file():

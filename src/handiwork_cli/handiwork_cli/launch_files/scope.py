@@ -1,4 +1,4 @@
-"""The variables, environment and namespace at one place of a launch file."""
+"""The variables, environment, namespace, remappings and parameters at one place of a launch file."""
 
 from __future__ import annotations
 
@@ -11,15 +11,27 @@ from .text import truth
 
 @dataclass
 class Scope:
-    """The state that a scoped group restores at its end: variables, environment and namespace."""
+    """The state that a scoped group restores at its end: variables, environment, namespace, remappings, parameters.
+
+    Attributes:
+        variables: Values of arguments and of ``<let>``.
+        environment: Is added to that of the processes.
+        namespace: Absolute namespace of the nodes; empty for the root.
+        remaps: Names and their targets, of all nodes.
+        parameters: Words of the command line with the parameters of all nodes.
+    """
 
     variables: dict[str, str]
     environment: dict[str, str] = field(default_factory=dict)
     namespace: str = ""
+    remaps: list[tuple[str, str]] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
 
     def copy(self) -> Scope:
         """Return an independent scope with the same content."""
-        return Scope(dict(self.variables), dict(self.environment), self.namespace)
+        return Scope(
+            dict(self.variables), dict(self.environment), self.namespace, [*self.remaps], [*self.parameters]
+        )
 
     def text(self, template: Template, place: SourceLine) -> str:
         """Return the value of a template.

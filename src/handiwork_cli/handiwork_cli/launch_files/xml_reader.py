@@ -29,6 +29,8 @@ from .model import (
     ProcessOptions,
     PushNamespace,
     SetEnvironment,
+    SetParameter,
+    SetRemap,
     Template,
 )
 from .text import TYPES, split_words
@@ -83,6 +85,20 @@ def _set_env(element: Element, condition: LaunchCondition) -> SetEnvironment:
 
 def _push_namespace(element: Element, condition: LaunchCondition) -> PushNamespace:
     return PushNamespace(element.place, condition, element.required("namespace"))
+
+
+def _set_remap(element: Element, condition: LaunchCondition) -> SetRemap:
+    return SetRemap(element.place, condition, element.required("from"), element.required("to"))
+
+
+def _set_parameter(element: Element, condition: LaunchCondition) -> SetParameter:
+    name, value = element.required("name"), element.required("value")
+    return SetParameter(element.place, condition, Parameter(element.place, name, value, ""))
+
+
+def _set_parameters_from_file(element: Element, condition: LaunchCondition) -> SetParameter:
+    source = element.required("filename")
+    return SetParameter(element.place, condition, ParameterFile(element.place, source))
 
 
 def _include(element: Element, condition: LaunchCondition) -> Include:
@@ -175,6 +191,9 @@ _READERS: dict[str, Callable[[Element, LaunchCondition], Action]] = {
     "set_env": _set_env,
     "push_ros_namespace": _push_namespace,
     "push-ros-namespace": _push_namespace,
+    "set_remap": _set_remap,
+    "set_parameter": _set_parameter,
+    "set_parameters_from_file": _set_parameters_from_file,
     "include": _include,
     "group": _group,
     "node": _node,

@@ -72,7 +72,9 @@ class Stack:
         self._thread.start()
         from handiwork_ros.clients.skill_client import SkillClient
 
-        self.client = SkillClient(node_name="handiwork_command")
+        self.client = SkillClient(
+            node_name="handiwork_command", namespace=self._arguments.get("namespace", "")
+        )
         self._services: dict[str, Any] = {}
         return self
 

@@ -256,11 +256,13 @@ class SimboxNames:
         target_class: Name of the robot's class.
         indices: Indices of its joints in the articulation of the published model, by joint name.
         links: Link by its name in the format, if the two differ.
+        also: Further names of the class that robot files may use.
     """
 
     target_class: str
     indices: Mapping[str, int]
     links: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ class SimboxFile:
     target_class: str
     indices: dict[str, int]
     links: dict[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(set(self.indices.values())) < len(self.indices) or min(self.indices.values(), default=0) < 0:
@@ -133,7 +134,7 @@ class SimboxFile:
 
     def build(self) -> SimboxNames:
         """Return the names as a value."""
-        return SimboxNames(self.target_class, dict(self.indices), dict(self.links))
+        return SimboxNames(self.target_class, dict(self.indices), dict(self.links), self.also)
 
 
 @dataclass(frozen=True, slots=True)

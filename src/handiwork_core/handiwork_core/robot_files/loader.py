@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,7 @@ from .keys import (
     SpheresFile,
 )
 from .simbox.configured import configured
-
-_XACRO_LOCK = threading.Lock()
-"""Xacro keeps its state in module variables, and two nodes of one process may load at once."""
+from .xacro_file import expand_xacro
 
 
 def load_robot(robot_dir: Path) -> Robot:
@@ -92,11 +90,12 @@ def _like(spec: LikeFile, robot_dir: Path) -> Robot:
     return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
 
 
-def expand(path: Path) -> str:
+def expand(path: Path, arguments: Mapping[str, str] | None = None) -> str:
     """Return the URDF text of a file, with the absolute paths of its meshes.
 
     Args:
         path: A ``.urdf`` file, or a ``.xacro`` file, which is expanded.
+        arguments: Arguments of the xacro file; None: its defaults.
 
     Raises:
         ConfigError: The file cannot be read or expanded.
@@ -105,10 +104,7 @@ def expand(path: Path) -> str:
         if path.suffix != ".xacro":
             return with_mesh_files(read_bytes(path, URDF_BYTES).decode("utf-8"), path.parent)
         check_file(path, URDF_BYTES)
-        import xacro  # here because only this call needs it, and it costs more than the rest of the loader
-
-        with _XACRO_LOCK:
-            return with_mesh_files(str(xacro.process_file(str(path)).toxml()), path.parent)
+        return with_mesh_files(expand_xacro(path, arguments or {}), path.parent)
     except ImportError as error:
         text = "needs the package xacro; install it (`pip install xacro`, or ros-jazzy-xacro)"
         raise ConfigError(str(path), [text]) from error

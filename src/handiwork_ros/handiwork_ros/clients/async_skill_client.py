@@ -25,10 +25,17 @@ class AsyncSkillClient:
     Args:
         domain_id: ROS domain; None: that of the environment.
         node_name: Name of the client's node.
+        namespace: Namespace of the stack; see ``SkillClient``.
     """
 
-    def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
-        self.client = SkillClient(domain_id=domain_id, node_name=node_name)
+    def __init__(
+        self,
+        *,
+        domain_id: int | None = None,
+        node_name: str = "handiwork_client",
+        namespace: str | None = None,
+    ) -> None:
+        self.client = SkillClient(domain_id=domain_id, node_name=node_name, namespace=namespace)
 
     async def wait_ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until the skill server is active and its actions are there.

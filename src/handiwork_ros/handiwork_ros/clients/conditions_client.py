@@ -54,6 +54,7 @@ class ConditionsClient:
         node_name: Name of its node.
         domain_id: ROS domain; None: that of the environment.
         timeout_s: The longest wait for an answer, s.
+        namespace: Namespace of the stack; see ``SkillClient``.
     """
 
     def __init__(
@@ -62,9 +63,10 @@ class ConditionsClient:
         *,
         domain_id: int | None = None,
         timeout_s: float = ANSWER_S,
+        namespace: str | None = None,
     ) -> None:
         self._timeout_s = timeout_s
-        self._background = BackgroundNode(node_name, domain_id=domain_id)
+        self._background = BackgroundNode(node_name, domain_id=domain_id, namespace=namespace)
         node = self._background.node
         self._clients = {
             kind: node.create_client(kind, f"conditions/{name}") for kind, name in SERVICES.items()

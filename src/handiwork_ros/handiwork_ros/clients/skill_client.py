@@ -44,10 +44,18 @@ class SkillClient:
     Args:
         domain_id: ROS domain; None: that of the environment.
         node_name: Name of the client's node.
+        namespace: Namespace of the stack, such as ``left``; None: ``HANDIWORK_NAMESPACE`` of the environment, or the
+            root.
     """
 
-    def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
-        self._background = BackgroundNode(node_name, domain_id=domain_id)
+    def __init__(
+        self,
+        *,
+        domain_id: int | None = None,
+        node_name: str = "handiwork_client",
+        namespace: str | None = None,
+    ) -> None:
+        self._background = BackgroundNode(node_name, domain_id=domain_id, namespace=namespace)
         self.node = self._background.node
         self.signs = Heartbeats(self.node)
         self.signs.watch(SERVER)

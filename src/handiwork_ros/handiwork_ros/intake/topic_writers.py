@@ -21,7 +21,8 @@ LOOK_S = 0.5
 """The pause between two queries of the graph, s of steady time. A query takes about 0.05 ms for each topic."""
 GID_BYTES = 16
 """The length of a DDS GUID in bytes; the rest of what ROS calls a GID is zero."""
-CLOCK = "/clock"
+CLOCK = "clock"
+"""Relative to the namespace; see ``relative_clock``."""
 UNKNOWN_NAME = "_NODE_NAME_UNKNOWN_"
 """The name that rmw gives the node of a publisher while it does not know the node."""
 

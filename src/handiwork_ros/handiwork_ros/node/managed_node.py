@@ -19,6 +19,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, StatusWriter
+from handiwork_ros.rclpy_support.relative_clock import clock_arguments
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
 
@@ -53,6 +54,7 @@ class ManagedNode(AsyncLifecycleNode):
     """
 
     def __init__(self, name: str, **options: Any) -> None:
+        options.setdefault("cli_args", clock_arguments())
         super().__init__(name, **options)
         self.closing = threading.Event()
         """Set when the node shuts down: long work and waits check it, and end."""

@@ -82,7 +82,9 @@ class FrameBuffer:
             back, post_callback=guard(node, lambda _jump: self.forget_dynamic())
         )
         self._subs = [
-            node.create_subscription(TFMessage, topic, bounded(node, TFMessage, topic, take), qos, raw=True)
+            node.create_subscription(
+                TFMessage, topic.lstrip("/"), bounded(node, TFMessage, topic, take), qos, raw=True
+            )
             for topic, take, qos in (
                 ("/tf_static", partial(self._take, self._static, "/tf_static"), TF_STATIC),
                 ("/tf", partial(self._take, self._moving, "/tf"), TF),

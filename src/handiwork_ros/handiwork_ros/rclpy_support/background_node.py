@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from types import TracebackType
 
@@ -10,8 +11,11 @@ from rclpy.signals import SignalHandlerOptions
 
 from .destroy import destroy_with_actions
 from .node_executor import NodeExecutor
+from .relative_clock import clock_arguments
 
 TURN_S = 0.1
+NAMESPACE = "HANDIWORK_NAMESPACE"
+"""The environment variable with the namespace of the stack that clients and commands use."""
 
 
 class BackgroundNode:
@@ -20,12 +24,17 @@ class BackgroundNode:
     Args:
         name: Name of the node.
         domain_id: ROS domain; None: that of the environment.
+        namespace: Namespace of the node; None: ``HANDIWORK_NAMESPACE`` of the environment, or the root.
     """
 
-    def __init__(self, name: str, *, domain_id: int | None = None) -> None:
+    def __init__(self, name: str, *, domain_id: int | None = None, namespace: str | None = None) -> None:
+        if namespace is None:
+            namespace = os.environ.get(NAMESPACE, "")
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(name, context=self.context)
+        self.node = rclpy.create_node(
+            name, context=self.context, namespace=namespace, cli_args=clock_arguments()
+        )
         self._executor = NodeExecutor(context=self.context)
         self._executor.add_node(self.node)
         self.closing = threading.Event()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,49 +10,14 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 
+from .gripper_facts import ROWS, TIP_M, GripperFacts, rising
+from .jaw_survey import measure_jaw
 from .survey import FoundArm, FoundGripper
 
-ROWS = 9
-TIP_M = 0.02
-"""Points this near to the farthest point of the fingers belong to the fingertip, m."""
+BEHIND_M, AHEAD_M = 0.045, 0.003
+"""A maker's TCP that is farther behind the ends of the fingers, or ahead of them, is not taken, m."""
 GRIP_M = 0.01
 """Distance of the TCP behind the ends of the fingertips, if no frame defines it, m."""
-LINE_M = 0.0005
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GripperFacts:
-    """The measured facts. Axes are those of the EE frame, 0 to 2.
-
-    Attributes:
-        rows: Joint position, rad or m, and opening, m, (n, 2).
-        closing: Unit direction in which the fingers move apart, (3,).
-        tcp_m: The TCP in the EE frame, (3,), m.
-        finger_links: Links of the fingertips.
-    """
-
-    rows: Array
-    closing: Array
-    tcp_m: Array
-    finger_links: tuple[str, ...]
-
-    @property
-    def closing_axis(self) -> int:
-        """Index of the axis along which the fingers close."""
-        return int(np.abs(self.closing).argmax())
-
-    @property
-    def ee_axis(self) -> int:
-        """Index of the axis towards the TCP."""
-        return int(np.abs(self.tcp_m).argmax())
-
-    @property
-    def slope(self) -> float | None:
-        """Opening per joint position, if it is constant and the opening is zero at zero; else None."""
-        x, y = self.rows.T
-        # Rounded shapes may hold nearly closed fingers apart: the wider half is more reliable.
-        factor = float((y[-1] - y[ROWS // 2]) / (x[-1] - x[ROWS // 2]))
-        return round(factor, 4) if np.abs(factor * x - y).max() < LINE_M else None
 
 
 def measure_gripper(
@@ -70,6 +34,8 @@ def measure_gripper(
     Raises:
         ValueError: The fingers are not two, have no collision shapes, or do not open as the joint moves.
     """
+    if gripper.fixed_links:
+        return measure_jaw(robot, arm, gripper, points)
     sides = _sides(robot, gripper, points)
     joint = robot.joints[gripper.joint]
     x = np.linspace(joint.lower, joint.upper, ROWS)
@@ -80,12 +46,16 @@ def measure_gripper(
     closing = closing if closing @ apart[int(np.linalg.norm(apart, axis=1).argmax())] > 0.0 else -closing
     tcp = _tcp(robot, arm, placed[ROWS // 2], int(np.abs(closing).argmax()))
     towards = np.sign(tcp) * (np.arange(3) == np.abs(tcp).argmax())
+    note = _far_from_tips(arm, tcp, placed, towards)
+    if note:
+        tcp = _measured_tcp(placed[ROWS // 2], int(np.abs(closing).argmax()))
+        towards = np.sign(tcp) * (np.arange(3) == np.abs(tcp).argmax())
     widths = np.array([_gap(a, b, closing, towards) for a, b in placed])
-    steps = np.diff(widths)
-    if not ((steps > 0.0).all() or (steps < 0.0).all()):
+    level = rising(widths)
+    if level is None:
         raise ValueError(f"{gripper.joint}: the opening is {widths.round(4).tolist()}; write gripper by hand")
     links = tuple(link for side in sides for link in side if _is_tip(robot, arm, link, points, towards))
-    return GripperFacts(np.stack([x, widths], axis=1), closing, tcp, links)
+    return GripperFacts(np.stack([x, level], axis=1), closing, tcp, links, note=note)
 
 
 def _sides(robot: Robot, gripper: FoundGripper, points: Mapping[str, Array]) -> list[list[str]]:
@@ -129,6 +99,22 @@ def _tcp(robot: Robot, arm: FoundArm, placed: tuple[Array, Array], closing_axis:
     tcp: Array = (poses[arm.ee_link].inverse() @ poses[arm.tcp_link]).translation_m
     if np.linalg.norm(tcp) > 1e-4:
         return tcp
+    return _measured_tcp(placed, closing_axis)
+
+
+def _far_from_tips(arm: FoundArm, tcp: Array, placed: list[tuple[Array, Array]], towards: Array) -> str:
+    """Return why the maker's TCP frame is no place to grip at; empty if it lies between the fingertips."""
+    reach = max(float(min((a @ towards).max(), (b @ towards).max())) for a, b in placed)
+    ahead = float(tcp @ towards) - reach
+    if arm.tcp_link == arm.ee_link or -BEHIND_M <= ahead <= AHEAD_M:
+        return ""
+    where = f"{abs(ahead) * 1e3:.0f} mm {'ahead of' if ahead > 0.0 else 'behind'} the ends of the fingers"
+    return (
+        f"{arm.tcp_link} of the URDF is {where}, where nothing can be gripped; tcp_link is a frame of our own"
+    )
+
+
+def _measured_tcp(placed: tuple[Array, Array], closing_axis: int) -> Array:
     both = np.concatenate(placed)
     middle = both.mean(axis=0)
     middle[closing_axis] = 0.0

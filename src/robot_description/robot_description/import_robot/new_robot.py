@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,7 +32,8 @@ from robot_description.spheres.sphere_cover import (
     fitted,
 )
 
-from .gripper_survey import GripperFacts
+from .gripper_facts import GripperFacts
+from .gripper_frames import AddedFrame, all_with_own_frames
 from .home_search import search_home
 from .new_robot_arms import POINT_M, Remarks, Wanted, measured, named_arms, points_of
 from .survey import FoundArm
@@ -62,6 +63,7 @@ class Described:
         apart: Pairs whose spheres touch and whose shapes never do.
         covers: Quality of the spheres by link.
         remarks: Remarks for a person.
+        frames: Fixed links that the URDF gets.
     """
 
     wanted: Wanted
@@ -74,40 +76,66 @@ class Described:
     apart: Apart
     covers: tuple[Coverage, ...]
     remarks: Remarks
+    frames: tuple[AddedFrame, ...] = ()
 
 
-def describe(urdf: Path, wanted: Wanted, given: GivenRobot | None = None) -> Described:
+def describe(
+    urdf: Path,
+    wanted: Wanted,
+    given: GivenRobot | None = None,
+    text: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Described:
     """Derive all data of a robot that Handiwork needs.
 
     Args:
         urdf: The URDF or xacro file.
         wanted: The request.
         given: Data of another tool's robot file; None for none.
+        text: The URDF that is expanded already; None: it is read from the file.
+        progress: Called with each step.
 
     Raises:
         ConfigError: The URDF has faults; the error lists all.
     """
-    text = expand(urdf)
+    text = expand(urdf) if text is None else text
     model, root = read_urdf(text, urdf, needs_inertia=True), ET.fromstring(text)
     given = known_parts(given or GivenRobot(), model)
     remarks = Remarks(missing=list(given.notes), doubtful=doubts(model, root))
     arms = named_arms(model, urdf, wanted, given, remarks)
+    progress(f"reading the collision shapes of {len(model.links)} links")
     solids = all_solids(root, urdf)
-    spheres = given.spheres or fitted(solids, wanted.protrusion_m)
+    spheres = given.spheres or fitted(solids, wanted.protrusion_m, progress)
     if not spheres:
         raise ConfigError(
             str(urdf), ["links: none has a collision shape; add boxes, cylinders, spheres or meshes"]
         )
     robot = Robot(wanted.name, model.links[0], model.links, model.joints, spheres, frozenset(), {}, text)
+    progress("judging pairs of links")
     verdicts = judge_pairs(robot, samples=wanted.samples, seed=wanted.seed)
     apart = frozenset() if given.ignored_pairs else _needless(robot, verdicts, solids, remarks)
     needless = neighbours(robot) & {verdict.pair for verdict in verdicts} | given.ignored_pairs
     robot = replace(robot, ignored_pairs=needless if given.ignored_pairs else ignored_pairs(verdicts) | apart)
+    progress("measuring grippers, choosing a home")
     grippers = measured(robot, arms, solids, remarks)
+    homes, motion = _homes(robot, arms, given, remarks), _motion(robot, arms, given, remarks)
+    arms, grippers, frames = all_with_own_frames(arms, grippers, model.links)
+    _note_frames(arms, frames, remarks)
     return Described(
-        wanted, robot, arms, grippers, _homes(robot, arms, given, remarks), _motion(robot, arms, given, remarks),
-        verdicts, apart, tuple(_covers(spheres, solids, wanted, remarks)), remarks,
+        wanted, robot, arms, grippers, homes, motion, verdicts, apart,
+        tuple(_covers(spheres, solids, wanted, remarks)), remarks, frames,
     )  # fmt: skip
+
+
+def _note_frames(arms: Mapping[str, FoundArm], frames: tuple[AddedFrame, ...], remarks: Remarks) -> None:
+    names = {frame.name for frame in frames}
+    for name, arm in arms.items():
+        if added := [link for link in (arm.ee_link, arm.tcp_link) if link in names]:
+            text = f"{' and '.join(dict.fromkeys(added))} added, with +z to the fingertips, y across them"
+            remarks.assumed.append(f"arms.{name}: {text}")
+        elif arm.tcp_link == arm.ee_link:
+            text = "the URDF has no TCP frame; add a fixed link where the tool works"
+            remarks.missing.append(f"arms.{name}.tcp_link: {text}")
 
 
 def _needless(

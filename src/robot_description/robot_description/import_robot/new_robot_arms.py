@@ -17,7 +17,8 @@ from handiwork_core.robot.urdf import UrdfModel
 from robot_description.formats.given_robot import GivenRobot
 from robot_description.solids.primitives import Solid
 
-from .gripper_survey import GripperFacts, measure_gripper
+from .gripper_facts import GripperFacts
+from .gripper_survey import measure_gripper
 from .survey import FoundArm, find_arms
 
 POINT_M = 0.004
@@ -80,10 +81,6 @@ def named_arms(
     for name, arm in zip(names, found, strict=True):
         chain = f"{len(arm.joints)} joints from {arm.base_link} to {arm.ee_link}"
         remarks.assumed.append(f"arms.{name}: {chain}")
-        if arm.tcp_link == arm.ee_link:
-            remarks.missing.append(
-                f"arms.{name}.tcp_link: the URDF has no TCP frame; add a fixed link between the fingertips"
-            )
     return dict(zip(names, found, strict=True))
 
 
@@ -126,30 +123,21 @@ def measured(
             )
             continue
         try:
-            points = {link: points_of(solids[link]) for link in arm.gripper.links if link in solids}
+            points = {
+                link: points_of(solids[link])
+                for link in (*arm.gripper.links, *arm.gripper.fixed_links)
+                if link in solids
+            }
             facts = measure_gripper(robot, arm, arm.gripper, points)
         except ValueError as error:
             remarks.missing.append(f"{key}: {error}")
             continue
         found[name] = facts
         low, high = facts.rows[:, 1].min(), facts.rows[:, 1].max()
-        remarks.assumed.append(
-            f"{key}: opens {low * 1e3:.1f} to {high * 1e3:.1f} mm, along {'xyz'[facts.closing_axis]} of {arm.ee_link}"
-        )
-        _doubt_frame(key, arm, facts, remarks)
+        remarks.assumed.append(f"{key}: opens {low * 1e3:.1f} to {high * 1e3:.1f} mm by {arm.gripper.joint}")
+        if facts.note:
+            remarks.doubtful.append(f"arms.{name}.tcp_link: {facts.note}")
     return found
-
-
-def _doubt_frame(key: str, arm: FoundArm, facts: GripperFacts, remarks: Remarks) -> None:
-    """Add a remark if the fingers do not close along an axis of the EE frame, or the TCP is not on another one."""
-    if np.abs(facts.closing).max() < 0.995:
-        words = facts.closing.round(3).tolist()
-        remarks.doubtful.append(
-            f"{key}: fingers close along {words} of {arm.ee_link}; turn that frame onto an axis"
-        )
-    if facts.tcp_m[facts.ee_axis] < 0.0 or np.linalg.norm(np.delete(facts.tcp_m, facts.ee_axis)) > 0.001:
-        words = facts.tcp_m.round(4).tolist()
-        remarks.doubtful.append(f"{key}: the TCP is at {words} m of {arm.ee_link}; put it ahead, on one axis")
 
 
 def points_of(shapes: tuple[Solid, ...], step_m: float = POINT_M) -> Array:

@@ -10,7 +10,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot
 
-from .gripper_survey import GripperFacts
+from .gripper_facts import GripperFacts
 from .new_robot import Described
 from .survey import FoundArm
 

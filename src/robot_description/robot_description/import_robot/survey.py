@@ -12,7 +12,10 @@ from handiwork_core.robot.urdf import UrdfModel
 
 MIN_JOINTS = 4
 """A chain with fewer joints is no arm: a head, a lift, a wheel."""
-TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch", re.IGNORECASE)
+TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch|tool_?frame|gripper_?frame", re.IGNORECASE)
+JAW_JOINT = re.compile(r"jaw|grip|finger|claw|pincer", re.IGNORECASE)
+WRIST_JOINT = re.compile(r"wrist|roll|rot|turn|twist", re.IGNORECASE)
+"""Names of the joints of a single jaw, and of joints that turn a gripper: the tree alone cannot tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,12 @@ class FoundGripper:
     Attributes:
         joint: The joint.
         links: All links that move, from the hand outwards.
+        fixed_links: With one moving jaw the links of the hand, one of which is the other jaw; else empty.
     """
 
     joint: str
     links: tuple[str, ...]
+    fixed_links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +131,16 @@ def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...
 
 
 def _is_hand(tree: RigidTree, body: str) -> bool:
-    """Check whether one joint drives all bodies below, the others mimic it, and it moves a body directly below."""
+    """Check whether one joint drives all bodies below, the others mimic it, and it moves a body directly below.
+
+    One body alone is a jaw, if its joint is named as one.
+    """
     bodies = tree.under(body)
     drives = tree.free(bodies)
-    if len(drives) != 1 or len(bodies) < 2:
+    if len(drives) != 1 or body not in tree.above:
         return False
+    if len(bodies) == 1:
+        return bool(JAW_JOINT.search(drives[0])) and not WRIST_JOINT.search(drives[0])
     return any(tree.above[each].name == drives[0] for each in tree.below[body])
 
 
@@ -169,4 +179,4 @@ def _forks(tree: RigidTree, joint: Joint, ends: set[str]) -> bool:
 def _gripper(tree: RigidTree, hand: str) -> FoundGripper:
     bodies = tree.under(hand)
     links = tuple(link for body in bodies for link in tree.links[body])
-    return FoundGripper(tree.free(bodies)[0], links)
+    return FoundGripper(tree.free(bodies)[0], links, tuple(tree.links[hand]) if len(bodies) == 1 else ())

@@ -36,9 +36,9 @@ KEY = np.array([1, 1 << 20, 1 << 40])
 """Factors that make one number of the indices of a point's cell."""
 ROUNDS = 30
 """Number of times that a part of the spheres is chosen again."""
-AT_ONCE = 20_000
+AT_ONCE = 4_000
 """Points whose distances to all spheres are held in memory at a time."""
-MOST_HELD = 5_000_000
+MOST_HELD = 500_000
 """Distances between centres and points held in memory at a time."""
 PASSES = 3
 """Largest number of times that all spheres are chosen again, to cover points that the samples before had missed."""

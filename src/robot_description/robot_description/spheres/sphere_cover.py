@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_core.model.geometry import frozen
+from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
@@ -20,6 +21,12 @@ from .link_spheres import Allowance, fit_link, worst_gap
 STEP_M = 0.01
 COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
+DIRECTIONS = 400
+"""Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
+COARSE_M, LARGEST_M = 1.0, 8.0
+"""Distance of the points by which the size of a link is judged; larger links are a mistake, m."""
+SHRINKS = 20
+"""Largest number of times that spheres are made smaller: of a mesh with holes one may reach through a wall."""
 ROUNDS = 1
 """Rounds of the search for fewer spheres; few, because a user waits for the result."""
 
@@ -64,32 +71,82 @@ def all_solids(root: ET.Element, source: Path) -> dict[str, tuple[Solid, ...]]:
             continue
         if solids:
             found[name] = solids
+            faults += _too_large(name, solids)
     if faults:
         raise ConfigError(str(source), faults)
     return found
 
 
-def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tuple[Spheres, ...]:
+def _too_large(link: str, solids: tuple[Solid, ...]) -> list[str]:
+    """Return a fault if the shapes of a link are larger than any link: then they are written in millimetres."""
+    points = np.concatenate([solid.grid(COARSE_M) for solid in solids])
+    width = float(np.ptp(points, axis=0).max())
+    if width <= LARGEST_M:
+        return []
+    remedy = 'write metres, for a mesh in millimetres scale="0.001 0.001 0.001"'
+    return [f"link {link}: its collision shapes are {width:.0f} m wide, as if in millimetres; {remedy}"]
+
+
+def fitted(
+    solids: Mapping[str, tuple[Solid, ...]],
+    protrusion_m: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Spheres, ...]:
     """Return spheres that cover each link, with radii in whole tenths of a millimetre.
 
     Args:
         solids: Solids by link, in its frame.
         protrusion_m: Largest protrusion of a sphere, m.
+        progress: Called with each link before its spheres are fitted.
     """
     made = []
-    for link, shapes in solids.items():
+    for number, (link, shapes) in enumerate(solids.items(), 1):
+        progress(f"fitting spheres to {link} ({number} of {len(solids)})")
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
-        made.append(Spheres(link, frozen(centers.round(4)), frozen(np.ceil(radii * 1e4) / 1e4)))
+        centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
+        # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
+        left: NDArray[np.int64] = np.arange(len(radii), dtype=np.int64)
+        for _ in range(SHRINKS):
+            excess = protrusions(shapes, centers[left], radii[left]) - protrusion_m
+            left, excess = left[excess > 0.0], excess[excess > 0.0]
+            radii[left] = np.floor((radii[left] - np.maximum(excess, 1e-4) + 1e-9) * 1e4) / 1e4
+            left = left[radii[left] > 0.0]
+            if not len(left):
+                break
+        made.append(Spheres(link, frozen(centers[radii > 0.0]), frozen(radii[radii > 0.0])))
     return tuple(made)
 
 
+def protrusions(solids: Sequence[Solid], centers: Array, radii: Array) -> Array:
+    """Return how far each sphere sticks out of the union of solids, found at points all over the sphere.
+
+    Depths of the centres would not do: in overlaps of solids they are bounds.
+
+    Args:
+        solids: Solids of the link.
+        centers: Centres, (k, 3), m.
+        radii: Radii, (k,), m.
+
+    Returns:
+        Protrusions, (k,), m.
+    """
+    heights = 1.0 - (2.0 * np.arange(DIRECTIONS) + 1.0) / DIRECTIONS
+    turns = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(DIRECTIONS)  # a Fibonacci lattice
+    flat = np.sqrt(1.0 - heights**2)
+    rays = np.column_stack([flat * np.cos(turns), flat * np.sin(turns), heights])
+    points = centers[:, None] + radii[:, None, None] * rays
+    farthest = union_distance(solids, points.reshape(-1, 3)).reshape(-1, DIRECTIONS).max(axis=1)
+    found: Array = np.maximum(farthest, 0.0)
+    return found
+
+
 def coverage(spheres: Spheres, solids: tuple[Solid, ...]) -> Coverage:
-    """Measure the quality of spheres at their centres and on the shapes' surface.
+    """Measure the quality of spheres, on their surface and on that of the shapes.
 
     Args:
         spheres: Spheres of a link.
         solids: Solids of the link.
     """
-    depth = union_distance(solids, spheres.centers)
+    out = float(protrusions(solids, spheres.centers, spheres.radii).max())
     gap = worst_gap(solids, spheres.centers, spheres.radii, STEP_M)
-    return Coverage(spheres.link, len(spheres.radii), float((depth + spheres.radii).max()), max(0.0, gap))
+    return Coverage(spheres.link, len(spheres.radii), out, max(0.0, gap))

@@ -44,12 +44,12 @@ class ContractPublishers:
     """
 
     def __init__(self, node: Node, arms: Iterable[str] = ()) -> None:
-        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
+        self._clock = node.create_publisher(Clock, "clock", CLOCK)
         self._joints = node.create_publisher(JointState, "joint_states", LATEST)
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
-        self._tf = node.create_publisher(TFMessage, "/tf", TF)
+        self._tf = node.create_publisher(TFMessage, "tf", TF)
         self._wrenches = {
             name: node.create_publisher(
                 WrenchStamped, f"{name}_force_torque_sensor_broadcaster/wrench", LATEST

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from handiwork_cli.commands.stack.launch import resolve
 from handiwork_cli.launch_files.evaluation import RUNNER, declared_arguments, plan_processes
 from handiwork_cli.launch_files.model import LaunchError, Substitution
 from handiwork_cli.launch_files.text import parse_template, split_words, typed
@@ -274,3 +275,39 @@ def test_only_ros_launch_includes_the_file_in_python() -> None:
     assert include.get("file") == "$(dirname)/refusals.launch.py"
     assert include.get("unless") == f"$(var {RUNNER} false)"
     assert (BRINGUP.parent / "refusals.launch.py").is_file()
+
+
+NODE = '<node pkg="planner_node" exec="planner_node" name="planner_node">{0}</node>'
+
+
+def test_remappings_and_parameters_of_a_group_reach_its_nodes_alone(tmp_path: Path) -> None:
+    file = tmp_path / "some.yaml"
+    file.write_text("/**: {ros__parameters: {watchdog_s: 3.0}}\n")
+    own = NODE.format('<remap from="a" to="b"/><param name="watchdog_s" value="2.0"/>')
+    body = (
+        f'<group><set_remap from="/tf" to="tf"/><set_parameters_from_file filename="{file}"/>'
+        f'<set_parameter name="watchdog_s" value="1.0"/>'
+        f"{own}</group>"
+        f"{NODE.format('')}"
+    )
+    inside, outside = commands(tmp_path, body)
+    words = inside[inside.index("--ros-args") + 1 :]
+    assert words == (
+        *("-r", "__node:=planner_node", "--params-file", str(file)),
+        *("-p", "watchdog_s:=1.0", "-p", "watchdog_s:=2.0", "-r", "/tf:=tf", "-r", "a:=b"),
+    )
+    assert outside[-2:] == ("-r", "__node:=planner_node")
+
+
+def test_bring_up_takes_a_namespace_and_files_by_path() -> None:
+    specs = plan_processes(BRINGUP, {"namespace": "left", "scene_file": "/there/scene.yaml"})
+    assert all("__ns:=/left" in spec.command for spec in specs)
+    assert any('scene_file:="/there/scene.yaml"' in spec.command for spec in specs)
+    assert not any(word.startswith("__ns") for spec in plan_processes(BRINGUP, {}) for word in spec.command)
+
+
+def test_launch_file_in_python_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "mine.launch.py"
+    path.write_text("x")
+    with pytest.raises(LaunchError, match="Python; run it by `ros2 launch`"):
+        resolve([str(path)])

@@ -14,7 +14,8 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.formats.given_robot import GivenRobot
-from robot_description.import_robot.gripper_survey import GripperFacts, measure_gripper
+from robot_description.import_robot.gripper_facts import GripperFacts
+from robot_description.import_robot.gripper_survey import measure_gripper
 from robot_description.import_robot.new_robot_arms import (
     Remarks,
     Wanted,

@@ -11,14 +11,13 @@ import pytest
 from handiwork_core.scene.mesh_file import surface_mesh
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.mesh_solid import (
-    MANY,
     MeshSolid,
-    coarsened,
-    is_inside,
     surface_points,
 )
 from robot_description.solids.primitives import union_distance
+from robot_description.solids.winding_number import WindingTree
 from robot_description.spheres.link_spheres import Allowance, fit_link, worst_gap
+from robot_description.spheres.sphere_cover import coverage, fitted
 from support.paths import DATA
 
 BENCH = DATA / "robots" / "bench_arm"
@@ -39,12 +38,12 @@ def test_what_is_inside_an_l_is_inside_one_of_its_bars() -> None:
     points = rng.uniform((-0.1, -0.1, -0.1), (0.3, 0.1, 0.3), (4000, 3))
     expected = in_the_l(points)
     assert 200 < expected.sum() < 3000
-    assert (is_inside(ELBOW.triangles, points) == expected).all()
+    assert (ELBOW.winding.is_inside(points) == expected).all()
 
 
 def test_a_mesh_with_a_hole_keeps_its_inside() -> None:
     middle = np.array([[0.1, 0.0, 0.035], [0.1, 0.0, 0.12]])
-    assert is_inside(ELBOW.triangles[1:], middle).tolist() == [True, False]
+    assert WindingTree.of(VERTICES[TRIANGLES][1:]).is_inside(middle).tolist() == [True, False]
 
 
 def test_distances_are_off_by_less_than_the_spacing() -> None:
@@ -84,18 +83,36 @@ def test_a_mesh_without_triangles_is_named(tmp_path: Path) -> None:
         surface_mesh(tmp_path / "dots.obj")
 
 
-def test_a_mesh_of_many_triangles_is_asked_through_fewer_and_keeps_its_shape() -> None:
+def test_the_tree_of_many_triangles_keeps_every_detail() -> None:
     fine = VERTICES[TRIANGLES]
-    for _ in range(4):  # each into four
+    for _ in range(5):  # each into four
         a, b, c = fine[:, 0], fine[:, 1], fine[:, 2]
         ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
         parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
         fine = np.concatenate([np.stack(part, axis=1) for part in parts])
-    coarse = coarsened(fine, 0.003)
-    assert len(fine) > 3 * MANY
-    assert 0 < len(coarse) <= MANY
+    assert len(fine) > 10_000
     rng = np.random.default_rng(2)
-    points = rng.uniform((-0.1, -0.1, -0.1), (0.3, 0.1, 0.3), (4000, 3))
-    away = np.abs(ELBOW.distance(points)) > 0.015  # cells move the surface by less
-    assert away.sum() > 2000
-    assert (is_inside(coarse, points[away]) == in_the_l(points[away])).all()
+    points = rng.uniform((-0.1, -0.1, -0.1), (0.3, 0.1, 0.3), (20_000, 3))
+    assert (WindingTree.of(fine).is_inside(points) == in_the_l(points)).all()
+
+
+@pytest.mark.slow
+def test_no_sphere_of_overlapping_meshes_sticks_out_further_than_promised() -> None:
+    moved = MeshSolid.of(VERTICES + (0.03, 0.02, 0.01), TRIANGLES, 0.003)
+    (spheres,) = fitted({"elbow": (ELBOW, moved)}, 0.01)
+    rng = np.random.default_rng(3)
+    rays = rng.normal(size=(500, 3))
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    points = (spheres.centers[:, None] + spheres.radii[:, None, None] * rays).reshape(-1, 3)
+    out = np.minimum(off_the_l(points), off_the_l(points - (0.03, 0.02, 0.01)))
+    assert 0.008 < out.max() <= 0.0101
+    assert coverage(spheres, (ELBOW, moved)).protrusion_m == pytest.approx(out.max(), abs=0.0005)
+
+
+def off_the_l(points: np.ndarray) -> np.ndarray:
+    """Return the distance of points from the L, 0 inside."""
+    found = []
+    for (x0, x1), (z0, z1) in BARS:
+        low, high = np.array([x0, -0.035, z0]), np.array([x1, 0.035, z1])
+        found.append(np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=1))
+    return np.asarray(np.min(found, axis=0))

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
+import shutil
 import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.robot.mesh_paths import with_mesh_files
+from handiwork_core.robot_files.loader import expand, load_robot
 
 if TYPE_CHECKING:
+    from handiwork_core.robot.robot import Robot
     from robot_description.formats.given_robot import GivenRobot
+    from robot_description.import_robot.new_robot import Described
+    from robot_description.import_robot.portable_urdf import PortableUrdf
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,6 +31,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """
     parser = commands.add_parser("new-robot", help="write robot.yaml and spheres.yaml for a URDF or xacro")
     parser.add_argument("urdf", nargs="?", type=Path, help="the description: a .urdf or a .xacro")
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro")
     parser.add_argument(
         "--urdf", dest="also_urdf", type=Path, help="the same, beside --from-xrdf or --from-curobo"
     )
@@ -52,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     """
     from robot_description.import_robot.new_robot import describe
     from robot_description.import_robot.new_robot_arms import Wanted
-    from robot_description.import_robot.robot_text import report, robot_yaml, spheres_yaml
+    from robot_description.import_robot.portable_urdf import PortableUrdf
+    from robot_description.import_robot.robot_text import report
 
     given = _given(options)
     urdf = _urdf(options, given)
@@ -64,17 +73,49 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    path = Path(os.path.relpath(urdf.resolve(), out.resolve())).as_posix()
-    wanted = Wanted(name, path, options.protrusion / 1e3, options.samples)
-    described = describe(urdf, wanted, given)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
-    (out / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
+    wanted = Wanted(name, f"{name}.urdf", options.protrusion / 1e3, options.samples)
+    portable = PortableUrdf(expand(urdf, _arguments(options.arguments)), urdf)
+    with_files = with_mesh_files(portable.original, urdf.parent)
+    described = describe(urdf, wanted, given, with_files, _progress())
+    described.remarks.assumed[:0] = portable.assumed
+    described.remarks.doubtful[:0] = portable.doubtful
+    if not portable.licences():
+        text = "LICENSE: none is above the description; add the maker's before you pass the folder on"
+        described.remarks.missing.append(text)
+    robot = _written(out, described, portable)
     for line in report(described):
         print(line)
-    robot = load_robot(out)
     print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
     return 0
+
+
+def _progress() -> Callable[[str], None]:
+    """Return a function that prints steps with the time since now: the whole takes up to a minute."""
+    begin_s = time.monotonic()
+    return lambda step: print(f"{time.monotonic() - begin_s:5.1f} s: {step}", file=sys.stderr, flush=True)
+
+
+def _arguments(words: Sequence[str]) -> dict[str, str]:
+    if bad := [word for word in words if ":=" not in word]:
+        raise ConfigError("new-robot", [f"argument {bad[0]!r}: has no :=; write name:=value"])
+    return dict(word.split(":=", 1) for word in words)
+
+
+def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
+    """Write all files to a folder beside ``out``, load them, and only then move them there."""
+    from robot_description.import_robot.robot_text import robot_yaml, spheres_yaml
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as made:
+        folder = Path(made) / out.name
+        folder.mkdir()
+        portable.add(described.frames)
+        portable.write(folder, described.wanted.urdf)
+        (folder / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
+        (folder / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
+        load_robot(folder)
+        shutil.copytree(folder, out, dirs_exist_ok=True)
+    return load_robot(out)
 
 
 def _given(options: argparse.Namespace) -> GivenRobot | None:

@@ -84,6 +84,8 @@ def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:
         path = share_of(names[0]) / "launch" / names[1]
     else:
         raise LaunchError(f"cannot read {' '.join(names)!r}; write [package] file argument:=value ...")
+    if path.suffix == ".py" and path.is_file():
+        raise LaunchError(f"{path}: is a launch file in Python; run it by `ros2 launch`, or write it in XML")
     if not path.is_file():
         there = sorted(file.name for file in path.parent.glob("*.launch.xml"))
         raise LaunchError(f"{path} does not exist; there are {', '.join(there) or 'no launch files'}")

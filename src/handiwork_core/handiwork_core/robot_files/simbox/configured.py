@@ -106,7 +106,7 @@ class _Reading:
 
     def _check_class(self) -> None:
         wanted, names = self.fields.target_class, self.robot.simbox
-        if wanted is not None and names is not None and wanted != names.target_class:
+        if wanted is not None and names is not None and wanted not in (names.target_class, *names.also):
             self.faults.append(
                 f"target_class: is {wanted!r}, and robot {self.robot.name!r} is {names.target_class!r}; "
                 "write that, or use the robot that is meant"

@@ -14,7 +14,7 @@ from handiwork_core.intake.writer_sequences import WriterSequences
 from handiwork_core.model.measured_joints import MeasuredJoints
 from handiwork_ros.intake.topic_writers import TopicWriters
 
-FRAMES = "/tf"
+FRAMES = "tf"
 
 
 class WireWatch:

@@ -72,7 +72,7 @@ class WorldInterface:
         # They are polled at each measurement of the joints, so they need no callbacks.
         self._frames, self._contact_texts = (
             node.create_subscription(kind, topic, _never, FRAMES, callback_group=PolledGroup(), raw=True)
-            for kind, topic in ((TFMessage, "/tf"), (String, wire.CONTACTS))
+            for kind, topic in ((TFMessage, "tf"), (String, wire.CONTACTS))
         )
 
     def publish_geometry(self) -> int:

@@ -49,9 +49,9 @@ class IsaacInterface:
     def __init__(self, node: ManagedNode, simulation: Simulation) -> None:
         self._node, self._queue = node, CommandQueue(QUEUE)
         self._running: IsaacLoop | None = None
-        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
+        self._clock = node.create_publisher(Clock, "clock", CLOCK)
         self._joints = node.create_publisher(JointState, wire.JOINT_STATES, LATEST)
-        self._tf = node.create_publisher(TFMessage, "/tf", TF)
+        self._tf = node.create_publisher(TFMessage, "tf", TF)
         self._contacts = node.create_publisher(String, wire.CONTACTS, LATEST)
         self._cups = node.create_publisher(String, wire.SUCTION_STATE, LATEST)
         node.create_subscription(JointState, wire.JOINT_COMMANDS, guard(node, self._take_command), LATEST)

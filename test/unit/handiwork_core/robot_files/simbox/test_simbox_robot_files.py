@@ -208,3 +208,8 @@ def test_a_robot_that_names_no_format_is_checked_by_its_joints_alone() -> None:
     assert np.array_equal(made.arms["left_arm"].home_q, own.arms["left_arm"].home_q)
     with pytest.raises(ConfigError, match=r"add simbox\.indices to its robot\.yaml"):
         configured(own, file("lift2"), "x")
+
+
+def test_another_name_of_the_class_is_taken() -> None:
+    fields = file("fr3_robotiq", target_class="FrankaRobotiq")
+    assert configured(robot("fr3_robotiq"), fields, "x").robot.name == "fr3_robotiq"

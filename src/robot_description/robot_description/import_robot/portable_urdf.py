@@ -1,0 +1,157 @@
+"""Makes a folder of its own of a robot: the expanded URDF, its meshes, and the licence that they came with."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from scipy.spatial.transform import Rotation as ScipyRotation
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.mesh_paths import mesh_path
+
+from .gripper_frames import AddedFrame
+
+MESHES = "meshes"
+NO_GEOMETRY = ("gazebo", "transmission", "ros2_control", "sensor")
+"""Elements for other programs, which are left out: the model is expanded for good, and names its own hardware."""
+LICENCES = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")
+ABOVE = 6
+"""Number of folders above the description in which a licence is looked for."""
+WHOLE_TURN = 2.0 * math.pi
+ASSUMED_SPEED = 1.0
+"""Velocity limit of a continuous joint without one, rad/s."""
+
+
+class PortableUrdf:
+    """A URDF that names only files of its own folder.
+
+    Args:
+        text: The expanded URDF.
+        source: Its file, for meshes with relative paths.
+
+    Raises:
+        ConfigError: The text is no XML.
+    """
+
+    def __init__(self, text: str, source: Path) -> None:
+        try:
+            self.root = ET.fromstring(text)
+        except ET.ParseError as error:
+            raise ConfigError(str(source), [f"top: is not XML: {error}; correct it there"]) from error
+        self.assumed: list[str] = []
+        """Values that the URDF lacks, for a person to check."""
+        self.doubtful: list[str] = []
+        """Notes on elements that were left out."""
+        self._files: dict[Path, str] = {}
+        self._source = source
+        self._drop_foreign()
+        self._limit_continuous()
+        self.original = ET.tostring(self.root, encoding="unicode")
+        """The URDF with the meshes where they are."""
+        self._name_meshes()
+
+    @property
+    def text(self) -> str:
+        """The URDF."""
+        ET.indent(self.root)
+        return ET.tostring(self.root, encoding="unicode") + "\n"
+
+    def add(self, frames: Iterable[AddedFrame]) -> None:
+        """Add fixed links.
+
+        Args:
+            frames: The links, each after its parent.
+        """
+        for frame in frames:
+            ET.SubElement(self.root, "link", name=frame.name)
+            joint = ET.SubElement(self.root, "joint", name=f"{frame.name}_joint", type="fixed")
+            ET.SubElement(joint, "parent", link=frame.parent)
+            ET.SubElement(joint, "child", link=frame.name)
+            pose = frame.parent_T_frame
+            angles = ScipyRotation.from_matrix(pose.rotation.matrix()).as_euler("xyz")
+            xyz, rpy = (" ".join(f"{v:.9g}" for v in values) for values in (pose.translation_m, angles))
+            ET.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
+
+    def write(self, folder: Path, name: str) -> None:
+        """Write the URDF, its meshes and the licence.
+
+        Args:
+            folder: The robot's folder, which exists.
+            name: Name of the URDF file in it.
+
+        Raises:
+            OSError: A file cannot be read or written.
+        """
+        (folder / name).write_text(f'<?xml version="1.0"?>\n{self.text}', encoding="utf-8")
+        for path, target in self._files.items():
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / target)
+        for path in self.licences():
+            shutil.copyfile(path, folder / path.name)
+
+    def licences(self) -> list[Path]:
+        """Return the licence files in the nearest folder above the description, or above a mesh, that has some."""
+        for start in (self._source, *self._files):
+            for place in list(start.resolve().parents)[:ABOVE]:
+                if found := [
+                    path for word in LICENCES for path in sorted(place.glob(word)) if path.is_file()
+                ]:
+                    return found
+        return []
+
+    def _drop_foreign(self) -> None:
+        for tag in NO_GEOMETRY:
+            for element in self.root.findall(tag):
+                self.root.remove(element)
+        for link in self.root.findall("link"):
+            for visual in link.findall("visual"):
+                mesh = visual.find("geometry/mesh")
+                if mesh is not None and self._mesh(mesh) is None:
+                    link.remove(visual)
+                    text = f"its visual mesh {mesh.get('filename')!r} is not there and was left out"
+                    self.doubtful.append(f"link {link.get('name')}: {text}")
+
+    def _limit_continuous(self) -> None:
+        """Make continuous joints revolute: a search needs an interval, and cables allow no more in practice."""
+        for joint in self.root.findall("joint[@type='continuous']"):
+            joint.set("type", "revolute")
+            limit = joint.find("limit")
+            limit = ET.SubElement(joint, "limit") if limit is None else limit
+            text = f"joint {joint.get('name')}: is continuous; it is planned within two turns, -2 pi to 2 pi"
+            limit.set("lower", f"{-WHOLE_TURN:.9f}")
+            limit.set("upper", f"{WHOLE_TURN:.9f}")
+            if not _positive(limit.get("velocity")):
+                limit.set("velocity", f"{ASSUMED_SPEED:g}")
+                text += f", at {ASSUMED_SPEED:g} rad/s because the URDF has no velocity"
+            self.assumed.append(text)
+
+    def _name_meshes(self) -> None:
+        for mesh in self._meshes():
+            path = self._mesh(mesh)
+            if path is not None:
+                mesh.set("filename", self._target(path.resolve()))
+
+    def _target(self, path: Path) -> str:
+        if path not in self._files:
+            names = [f"{MESHES}/{path.name}", f"{MESHES}/{path.parent.name}/{path.name}"]
+            names += [f"{MESHES}/{len(self._files)}/{path.name}"]
+            self._files[path] = next(name for name in names if name not in self._files.values())
+        return self._files[path]
+
+    def _meshes(self) -> Iterator[ET.Element]:
+        for link in self.root.findall("link"):
+            yield from link.iter("mesh")
+
+    def _mesh(self, mesh: ET.Element) -> Path | None:
+        return mesh_path(mesh.get("filename", ""), self._source.parent)
+
+
+def _positive(text: str | None) -> bool:
+    try:
+        return text is not None and float(text) > 0.0
+    except ValueError:
+        return True  # the reader of the URDF names it
