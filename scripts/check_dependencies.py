@@ -20,7 +20,7 @@ KEYS = {
     "yaml": "python3-yaml",
     "pytest": "python3-pytest",
     "llvmlite": "python3-numba",
-    "ament_index_python": "ament_index_python",
+    "tqdm": "python3-tqdm",
 }
 """The rosdep keys of Python modules that ROS distributions have under another name."""
 OPTIONAL = {"mujoco", "curobo", "torch", "warp", "isaacsim", "omni", "carb", "pxr", "isaacgym", "gymnasium"}
@@ -37,6 +37,9 @@ OPTIONAL |= {
     "websockets",
     "re2",
     "cuda",
+    "mcap",
+    "mcap_ros2",
+    "zstandard",
 }
 """Modules without a rosdep key, or of programs of which these modules run inside; users install them by pip."""
 DEPENDS = ("depend", "exec_depend", "build_depend", "test_depend", "build_export_depend")

@@ -207,7 +207,7 @@ def measure_ready() -> None:
         out = process.stdout
         assert out is not None
         reader = threading.Thread(
-            target=lambda: [ready.append(time.monotonic() - begun) for line in out if "shows" in line]
+            target=lambda: ready.extend(time.monotonic() - begun for line in out if "shows" in line)
         )
         reader.start()
         active_s = stack.wait_active()

@@ -16,12 +16,12 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from handiwork_core.supervision.path_supervision import PathSupervision
+from handiwork_core.supervision.supervised_arm import SupervisedArm, excluded_by, planner_judge
 from skill_server.execution.execution_state import ExecutionState
 from skill_server.execution.grasp_monitor import GraspMonitor
 from skill_server.execution.measurement import fresh_world
 from skill_server.state.gripper_state import arm_q
-from skill_server.supervision.path_supervision import PathSupervision
-from skill_server.supervision.supervised_arm import SupervisedArm, excluded_by, planner_judge
 
 from .arm_chain import ArmChain
 from .holds import chain_of, measured_hold, scenes
