@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_viz.view.page.server import CAMERA, FIELD_OF_VIEW
+from handiwork_viz.view.ros.page.server import CAMERA, FIELD_OF_VIEW
 
 FLAGS = (
     "--no-sandbox",

@@ -15,7 +15,7 @@ from handiwork_viz.show.page_guard import keeps_token, offers_token
 from handiwork_viz.view.model.goals import KEPT, GoalBoard, GoalEnd, GoalState
 from handiwork_viz.view.model.scene_state import Moved, Pace, bodies_of, contact_lines, positions_along
 from handiwork_viz.view.model.texts import conditions_html, goals_html, network_html, nodes_html
-from handiwork_viz.view.page.server import address_of, token_for
+from handiwork_viz.view.ros.page.server import address_of, token_for
 
 
 def running(board: GoalBoard, goal_id: str = "a", at_s: float = 0.0) -> None:

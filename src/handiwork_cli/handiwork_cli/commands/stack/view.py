@@ -59,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
     from handiwork_viz.show.page_guard import PageNotGuarded
 
     try:
-        from handiwork_viz.view.page.page import ViewPage
-        from handiwork_viz.view.page.server import address_of, token_for
+        from handiwork_viz.view.ros.page.page import ViewPage
+        from handiwork_viz.view.ros.page.server import address_of, token_for
 
         token = token_for(options.host)
         tasks = share_of("handiwork_bringup") / "config/tasks"
