@@ -67,7 +67,7 @@ class MoveGroupNode(ManagedNode):
         planning = MotionPlanning(robot, reader, self._keeper, self._calls, scaling)
         self._scene_services = SceneServices(self, robot, reader, self._keeper)
         self._motions = MotionActions(self, host, planning, self._execution, self._safety)
-        self._grippers = GripperActions(self, host, planning, self._execution)
+        self._grippers = GripperActions(self, host, planning, self._execution, self._safety)
         self._planner_services = PlannerServices(self, planning, self._motions.show)
         self._signs.on_loss(PLANNER, lambda _name: self._await_planner())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ ENDING = ".bundle"
 HEAD, DATA = "head.json", "data.json"
 MAX_BYTES = 256 * 2**20
 """The greatest unpacked size of a bundle that is read, bytes."""
+PIECES_DEPTH = 5
+"""Containers deeper than this are written at once: below are single snapshots and calls."""
 
 
 class BundleError(Exception):
@@ -229,10 +231,27 @@ def write_bundle(path: Path, bundle: Bundle) -> None:
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
             archive.writestr(HEAD, json.dumps({"format": bundle.head.format, "head": head}))
-            archive.writestr(DATA, json.dumps(data, separators=(",", ":")))
+            with archive.open(DATA, "w") as stream:
+                for text in _pieces(data):
+                    stream.write(text.encode())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _pieces(value: object, depth: int = 0) -> Iterator[str]:
+    """Yield a JSON value in short texts: one long call of ``json`` would hold up every other thread."""
+    if depth >= PIECES_DEPTH or not isinstance(value, (dict, list)) or not value:
+        yield json.dumps(value, separators=(",", ":"))
+        return
+    begin = "{" if isinstance(value, dict) else "["
+    for key in value:
+        yield begin
+        if isinstance(value, dict):
+            yield f"{json.dumps(key)}:"
+        yield from _pieces(value[key] if isinstance(value, dict) else key, depth + 1)
+        begin = ","
+    yield "}" if isinstance(value, dict) else "]"
 
 
 def read_head(path: Path) -> Head:

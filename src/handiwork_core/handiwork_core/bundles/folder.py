@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Mapping
@@ -42,7 +43,7 @@ class BundleFolder:
 
     def __init__(self, folder: Path, kept: int = KEPT, kept_mb: float = KEPT_MB) -> None:
         self.folder, self._kept, self._kept_mb = folder, kept, kept_mb
-        self._count = 0
+        self._numbers = itertools.count(1)  # two arms may end at once
 
     def next_path(self, name: str, code: str, now: datetime) -> Path:
         """Return the path of a new bundle, which sorts by time and is used by nobody else.
@@ -52,9 +53,8 @@ class BundleFolder:
             code: Code of its outcome.
             now: Time of its end.
         """
-        self._count += 1
         words = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{name}_{code}")[:80]
-        return self.folder / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}-{self._count:04d}_{words}{ENDING}"
+        return self.folder / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}-{next(self._numbers):04d}_{words}{ENDING}"
 
     def bundles(self) -> list[Path]:
         """Return the bundles, oldest first."""

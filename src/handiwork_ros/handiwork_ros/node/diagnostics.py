@@ -63,6 +63,8 @@ class DiagnosticsPublisher:
         """
         self._node = node
         self._hardware_id = socket.gethostname()
+        # All stacks of a domain publish on this one topic: the namespace tells them apart.
+        self._name = node.get_fully_qualified_name().lstrip("/")
         self._sources: dict[str, Source] = {"scheduling": lambda: [delay_diagnosis(delay_s())]}
         self._publisher = node.create_publisher(DiagnosticArray, TOPIC, 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -89,7 +91,7 @@ class DiagnosticsPublisher:
     def _status(self, diagnosis: Diagnosis) -> DiagnosticStatus:
         return DiagnosticStatus(
             level=bytes([diagnosis.level]),
-            name=f"{self._node.get_name()}: {diagnosis.name}",
+            name=f"{self._name}: {diagnosis.name}",
             message=diagnosis.message,
             hardware_id=self._hardware_id,
             values=[KeyValue(key=key, value=value) for key, value in diagnosis.values.items()],

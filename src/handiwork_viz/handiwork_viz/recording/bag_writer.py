@@ -22,7 +22,7 @@ FREE_MB = 200.0
 
 
 class DiskFullError(Exception):
-    """The recording was stopped, because the disk is full; the text is one sentence."""
+    """The recording was stopped, or cannot begin, because of its disk; the text is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,11 @@ class BagWriter:
 
     Raises:
         FileExistsError: The folder exists.
+        DiskFullError: The folder cannot be made, or nothing can be written there.
     """
 
     def __init__(self, folder: Path, limits: Limits, steady: Callable[[], float] = time.monotonic) -> None:
-        folder.mkdir(parents=True)
+        _make(folder)
         self.folder, self._limits, self._steady = folder, limits, steady
         self.messages, self.files = 0, list[Path]()
         self._topics = dict[str, Topic]()
@@ -178,6 +179,16 @@ class BagWriter:
                 f"the recording {self.folder} was stopped, because its file cannot be written: "
                 f"{error.strerror or error}"
             ) from error
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        text = f"the folder {folder} of the recording cannot be made: {error.strerror or error}; name another"
+        raise DiskFullError(text) from error
 
 
 def qos_text(reliability: str, durability: str, depth: int) -> str:

@@ -11,9 +11,10 @@ from rclpy.node import Node
 
 from control_msgs.action import GripperCommand
 from handiwork_core.contracts.skill import Token
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.node.managed_node import ManagedNode
-from moveit_facade.model.error_codes import ErrorCode, RequestError
+from handiwork_ros.safety.watch import SafetyWatch
+from moveit_facade.model.error_codes import ErrorCode, RequestError, error_of
 from moveit_facade.robot.groups import Group
 
 from .errors import request_error, require_active
@@ -47,10 +48,18 @@ class GripperActions:
         host: Hosts the actions.
         planning: Reads the measured joints.
         execution: Executes.
+        safety: Refuses motions while the robot is stopped.
     """
 
-    def __init__(self, node: ManagedNode, host: Node, planning: MotionPlanning, execution: Execution) -> None:
-        self._node, self._planning, self._execution = node, planning, execution
+    def __init__(
+        self,
+        node: ManagedNode,
+        host: Node,
+        planning: MotionPlanning,
+        execution: Execution,
+        safety: SafetyWatch,
+    ) -> None:
+        self._node, self._planning, self._execution, self._safety = node, planning, execution, safety
         self._tokens: dict[bytes, Token] = {}
         self._servers = [
             self._server(host, name, group) for name, group in action_names(planning.groups).items()
@@ -120,6 +129,10 @@ class GripperActions:
         if not math.isfinite(command.position) or not command.max_effort >= 0.0:
             text = f"command is {command.position} with max_effort {command.max_effort}; send finite numbers"
             raise RequestError(ErrorCode.INVALID_GOAL_CONSTRAINTS, text)
+        if (refusal := self._safety.refusal()) is not None:
+            raise error_of(refusal, "move_group")
+        if why := self._execution.watch.why_refused():
+            raise error_of(Outcome(Code.ROBOT_LOST, why), "move_group")
         outcome = await self._execution.move_gripper(
             group, float(command.position), float(command.max_effort), token
         )

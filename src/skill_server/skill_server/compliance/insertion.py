@@ -117,7 +117,7 @@ class CompliantInsertion(CommandFunction):
             raise StepFailed(Outcome(found.code, text, stage, blocking=found.blocking))
         trajectory = slowed(found.trajectory, SEARCH_M_PER_S, context)
         until = min(stands + DROP_M, self.inserted)
-        return arm.follow(trajectory, scene, lambda here: self._along(here) >= until)
+        return arm.follow(trajectory, scene, world, lambda here: self._along(here) >= until)
 
     def _along(self, here: Pose) -> float:
         return float(np.dot(here.translation_m, self.way))

@@ -103,7 +103,7 @@ class ForceHold(CommandFunction):
         if found.trajectory is None:
             text = f"no motion along the path: {found.message or found.code.name}"
             raise StepFailed(Outcome(found.code, text, stage, blocking=found.blocking))
-        arm.follow(slowed(found.trajectory, self.speed, context), scene, lambda _here: False)
+        arm.follow(slowed(found.trajectory, self.speed, context), scene, world, lambda _here: False)
 
     def _lift(self, arm: YieldingArm, axis: Array) -> None:
         """Pull the hand off, so that no force is left when it yields no more."""

@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from handiwork_core.admittance.settings import AdmittanceSettings
-from handiwork_core.contracts.planning import SceneQuery, never_stop
-from handiwork_core.contracts.ports import Compliance
+from handiwork_core.contracts.planning import SceneQuery, ShouldStop, never_stop
+from handiwork_core.contracts.ports import Arm, Compliance
 from handiwork_core.contracts.skill import Context, StepFailed, Stopped
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.supervision.path_supervision import PathSupervision
+from handiwork_core.supervision.supervised_arm import SupervisedArm, excluded_by, planner_judge
 from skill_server.motions.arm_motions import hand
+from skill_server.state.gripper_state import arm_q
 
 POLL_S = 0.02
 STALL_S, STALL_M = 0.4, 0.08e-3
 """The hand stands still if it moves less than this along the push in this time."""
 BEGIN_S = 0.6
 """Time after the begin of a push in which a hand at rest does not count as standing still, s."""
+RELEASES = 2
+"""Attempts to yield no more: the first answer may be lost."""
 SETTLE_S = 0.1
 """Time in which the offset of an arm that yields no more comes to rest, s."""
 NO_COMPLIANCE = (
@@ -162,19 +168,22 @@ class YieldingArm:
                 return PushEnd.STILL
         return PushEnd.TIMEOUT
 
-    def follow(self, trajectory: Trajectory, scene: SceneQuery, is_enough: Callable[[Pose], bool]) -> bool:
-        """Follow a motion of the reference until it ends, or is enough; the arm yields about it.
+    def follow(
+        self, trajectory: Trajectory, scene: SceneQuery, then: World, is_enough: Callable[[Pose], bool]
+    ) -> bool:
+        """Follow a motion of the reference under supervision until it ends, or is enough; the arm yields about it.
 
         Args:
             trajectory: The motion.
             scene: How the planner is to read the world.
+            then: The snapshot of ``scene``; what changes after it makes the planner judge the rest again.
             is_enough: Returns True for the pose of the hand at which the rest of the motion is not needed.
 
         Returns:
             True when it was enough.
 
         Raises:
-            StepFailed: The motion was refused, or the force on the tool came to its bound.
+            StepFailed: The motion was refused, is no longer clear, or the force on the tool came to its bound.
             Stopped: The token was set.
         """
         context, token = self._context, self._context.token
@@ -192,17 +201,27 @@ class YieldingArm:
             except StepFailed as over:
                 failure[:] = [over]
             found = found or is_enough(self.hand())
-            if found or failure:
-                self.push(np.zeros(3))  # an arm that is pushed on does not come to rest
             return found or bool(failure) or token.is_set()
 
-        outcome = context.arm.follow(trajectory, should_stop=must_stop)
+        outcome = self._supervised(trajectory, scene, then).follow(trajectory, should_stop=must_stop)
         token.check()
         if failure:
             raise failure[0]
         if not outcome.ok and not (found and outcome.code is Code.CANCELED):
             raise StepFailed(replace(outcome, stage=self._stage))
         return found
+
+    def _supervised(self, trajectory: Trajectory, scene: SceneQuery, then: World) -> Arm:
+        """Return the arm's port with the supervision of the world around the motion."""
+        context, spec = self._context, self._context.arm_spec
+        arm = _EasedArm(context.arm, lambda: self.push(np.zeros(3)))
+        if not context.supervision.is_on:
+            return arm
+        supervision = PathSupervision(then, excluded_by(scene), context.supervision)
+        judge = planner_judge(context.planner, spec.name, trajectory, scene, then)
+        return SupervisedArm(
+            arm, supervision, judge, context.world, lambda world: arm_q(world, spec), context.clock
+        )
 
     def failed(self, code: Code, text: str) -> StepFailed:
         """Return a failure of this stage.
@@ -212,6 +231,30 @@ class YieldingArm:
             text: Its message.
         """
         return StepFailed(Outcome(code, text, self._stage))
+
+
+@dataclass(frozen=True)
+class _EasedArm:
+    """An arm that is pushed no more once it is to stop: one that is pushed on does not come to rest."""
+
+    arm: Arm
+    ease: Callable[[], None]
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``."""
+
+        def eased() -> bool:
+            if not should_stop():
+                return False
+            self.ease()
+            return True
+
+        return self.arm.follow(trajectory, should_stop=eased)
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``."""
+        self.ease()
+        return self.arm.stop()
 
 
 def check_compliance(context: Context, what: str) -> None:
@@ -251,24 +294,39 @@ def yielding(
         The arm.
 
     Raises:
-        StepFailed: The robot has no admittance controller, or no sensor.
+        StepFailed: The robot has no admittance controller, or no sensor; or the arm does not cease to yield.
     """
     compliance = context.compliance
     if compliance is None:
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, NO_COMPLIANCE.format(what=what), stage))
-    arm = YieldingArm(context, compliance, bound_n, stage)
+    arm, has_begun, cause = YieldingArm(context, compliance, bound_n, stage), False, ""
     try:
         arm.begin(settings)
+        has_begun = True
         yield arm
+    except StepFailed as failure:
+        cause = f"{failure.outcome.message}; "
+        raise
+    except Stopped:
+        cause = f"{context.token.detail or context.token.reason.name.lower()}; "
+        raise
     finally:
-        _release(context, compliance)
+        released = _release(context, compliance)
+        if has_begun and not released.ok:
+            text = f"{cause}the arm may still yield, and move when it is pushed: {released.message}"
+            raise StepFailed(Outcome(released.code, text, stage))
 
 
-def _release(context: Context, compliance: Compliance) -> None:
+def _release(context: Context, compliance: Compliance) -> Outcome:
     """Yield no more; also after a cancel. A body that was abandoned has been released by the arm's stop."""
     try:
         compliance.set_wrench(np.zeros(6))
-        compliance.set_admittance(AdmittanceSettings(), should_stop=never_stop)
+        done = OK
+        for _ in range(RELEASES):
+            done = compliance.set_admittance(AdmittanceSettings(), should_stop=never_stop)
+            if done.ok:
+                break
         context.clock.sleep(SETTLE_S, should_stop=never_stop)
     except Stopped:
-        return
+        return OK
+    return OK if context.token.is_revoked else done

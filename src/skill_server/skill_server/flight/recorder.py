@@ -24,7 +24,7 @@ from handiwork_core.robot.robot import Robot
 from skill_server.execution.run import ExecutionResult
 
 from .recorded_ports import record_ports
-from .trace import RunTrace
+from .trace import STATES, RunTrace
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ DENSE_S, SPARSE_STEP_S = 5.0, 0.2
 """All snapshots of the last seconds are written; before that one in each step, s of the world's clock."""
 WAITING = 20
 """The greatest number of bundles that wait to be written; further ones are left out."""
+NOT_KEPT = "the flight recorder failed (%s: %s); the goal goes on without, please report this"
 PACKAGES = ("handiwork", "handiwork-core", "numpy", "numba", "mujoco", "ros-rclpy")
 
 R = TypeVar("R", bound=ExecutionResult)
@@ -88,35 +89,45 @@ class FlightRecorder:
         """
         self._log.append(line)
 
-    def begin(self, params: Any, context: Context, *, plan_only: bool = False) -> RunTrace:
+    def begin(self, params: Any, context: Context, *, plan_only: bool = False) -> RunTrace | None:
         """Record a run: its ports, and those of its partners, are replaced.
 
         Args:
             params: Checked parameters of the skill.
             context: Context of the run, with its partners.
             plan_only: True for a preview.
+
+        Returns:
+            The record; None if it cannot be begun, and the run goes on without.
         """
-        trace = RunTrace(params, context, context.partners, plan_only=plan_only)
+        try:
+            trace = RunTrace(params, context, context.partners, plan_only=plan_only)
+        except Exception as error:  # noqa: BLE001 - a recorder must not end a goal
+            log.warning(NOT_KEPT, type(error).__name__, error)
+            return None
         for one in (context, *context.partners.values()):
             record_ports(one, trace)
         return trace
 
-    def end(self, trace: RunTrace, skill: Skill[Any], result: R) -> R:
+    def end(self, trace: RunTrace | None, skill: Skill[Any], result: R) -> R:
         """End the record of a run; a run that did not succeed leaves a bundle.
 
         Args:
-            trace: The record.
+            trace: The record; None for a run without.
             skill: The skill.
             result: How it ended.
 
         Returns:
             The result, with the path of the bundle if there is one.
         """
-        if result.outcome.ok:
+        if result.outcome.ok or trace is None:
             return result
-        head = self._head(skill.name, skill.name, result.arm, result.outcome)
-        path = self._keep(trace.bundle(head, {}))
-        return replace(result, bundle=path)
+        try:
+            head = self._head(skill.name, skill.name, result.arm, result.outcome)
+            return replace(result, bundle=self._keep(trace.bundle(head, {})))
+        except Exception as error:  # noqa: BLE001 - a recorder must not change how a goal ends
+            log.warning(NOT_KEPT, type(error).__name__, error)
+            return result
 
     def refused(
         self, action: str, goal: Mapping[str, Any], arm: str, outcome: Outcome, seen: Seen | None
@@ -133,11 +144,15 @@ class FlightRecorder:
         Returns:
             The path of the bundle; empty if none is written.
         """
-        skill = str(goal.get("skill", action))
-        head = self._head(action, skill, arm, outcome)
-        at_s = 0.0 if seen is None else seen.at_s
-        made = Bundle(head, goal, began_s=at_s, ended_s=at_s, seen=() if seen is None else (seen,))
-        return self._keep(made)
+        try:
+            skill = str(goal.get("skill", action))
+            head = self._head(action, skill, arm, outcome)
+            at_s = 0.0 if seen is None else seen.at_s
+            made = Bundle(head, goal, began_s=at_s, ended_s=at_s, seen=() if seen is None else (seen,))
+            return self._keep(made)
+        except Exception as error:  # noqa: BLE001 - a recorder must not change how a goal is refused
+            log.warning(NOT_KEPT, type(error).__name__, error)
+            return ""
 
     def close(self, timeout_s: float = 5.0) -> None:
         """Write what waits, then end the thread.
@@ -160,7 +175,7 @@ class FlightRecorder:
         head = bundle.head
         path = self._folder.next_path(head.skill or head.action, head.outcome.code.name, self._now())
         history = tuple(one for one in tuple(self._history) if one.at_s < bundle.began_s)
-        bundle = replace(bundle, seen=(*history, *bundle.seen), log=tuple(self._log))
+        bundle = replace(bundle, seen=newest((*history, *bundle.seen)), log=tuple(self._log))
         try:
             self._jobs.put_nowait((path, bundle))
         except queue.Full:
@@ -186,6 +201,21 @@ class FlightRecorder:
             self._versions.update(installed)
             self._versions["python"] = platform.python_version()
         return self._versions
+
+
+def newest(seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
+    """Return the newest snapshots that have at most ``STATES`` poses of objects together, and always the last.
+
+    Args:
+        seen: Snapshots in the order of time.
+    """
+    first, count = len(seen), 0
+    for one in reversed(seen):
+        count += len(one.world.states)
+        if count > STATES and first < len(seen):
+            break
+        first -= 1
+    return seen[first:]
 
 
 def thinned(bundle: Bundle) -> tuple[Seen, ...]:

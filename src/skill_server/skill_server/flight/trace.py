@@ -16,6 +16,8 @@ CALLS = 4000
 """The greatest number of calls that are kept of one run; later ones are left out."""
 SNAPSHOTS = 3000
 """The greatest number of snapshots that are kept of one run; the oldest go first."""
+STATES = 100_000
+"""The greatest number of poses of objects in the snapshots of one run, and in those of its calls: about 100 MB."""
 SNAPSHOT_S = 0.02
 """The least time between two snapshots that a run has asked for, s of the world's clock."""
 PROGRESS = 500
@@ -40,7 +42,8 @@ class RunTrace:
         self._params, self._seed, self._plan_only = params, context.seed, plan_only
         self._supervision = context.supervision
         self._calls, self._is_cut = list[Call](), False
-        self._seen = deque[Seen](maxlen=SNAPSHOTS)
+        self._seen = deque[Seen]()
+        self._states = self._call_states = 0
         self._progress = deque[Progress](maxlen=PROGRESS)
         self._stop: Stop | None = None
         self.frames: dict[tuple[str, str], Pose] = {}
@@ -56,13 +59,17 @@ class RunTrace:
             world: The snapshot.
             is_wanted: False: it may be left out where another one was kept just before.
         """
-        newest = self._seen[-1] if self._seen else None
-        if newest is not None and newest.world is world:
-            return
         at_s = self._now_s()
-        if newest is not None and not is_wanted and 0.0 <= at_s - newest.at_s < SNAPSHOT_S:
-            return
-        self._seen.append(Seen(at_s, world))
+        with self._lock:
+            newest = self._seen[-1] if self._seen else None
+            if newest is not None and newest.world is world:
+                return
+            if newest is not None and not is_wanted and 0.0 <= at_s - newest.at_s < SNAPSHOT_S:
+                return
+            self._seen.append(Seen(at_s, world))
+            self._states += len(world.states)
+            while len(self._seen) > 1 and (self._states > STATES or len(self._seen) > SNAPSHOTS):
+                self._states -= len(self._seen.popleft().world.states)
 
     def call(
         self,
@@ -96,7 +103,10 @@ class RunTrace:
             self.see(see(), is_wanted=True)
             made = Call(port, arm, begun_s, self._now_s(), request, answer, world)
             with self._lock:
-                if len(self._calls) < CALLS:
+                last = self._calls[-1].world if self._calls else None
+                added = 0 if world is last else len(world.states)
+                if len(self._calls) < CALLS and self._call_states + added <= STATES:
+                    self._call_states += added
                     self._calls.append(made)
                 else:
                     self._is_cut = True
@@ -127,7 +137,7 @@ class RunTrace:
         """
         self.look_for_stop()
         with self._lock:
-            calls = tuple(self._calls)
+            calls, seen = tuple(self._calls), tuple(self._seen)
         return Bundle(
             head=head,
             goal=goal,
@@ -140,7 +150,7 @@ class RunTrace:
             ended_s=self._now_s(),
             stop=self._stop,
             calls=calls,
-            seen=tuple(self._seen),
+            seen=seen,
             progress=tuple(self._progress),
             frames=dict(self.frames),
             is_cut=self._is_cut,

@@ -28,6 +28,8 @@ TEXT = 2000
 """The greatest length of a line of the log that is kept, characters."""
 LIST = 1000
 """The greatest length of a list of a goal message that is kept."""
+GOAL_TEXT = 100_000
+"""The greatest length of a text of a goal message that is kept, characters."""
 
 
 def open_recorder(
@@ -95,6 +97,8 @@ def _plain(value: Any) -> Any:
         return goal_mapping(value)
     if isinstance(value, (list, tuple, array, np.ndarray)):
         return [_plain(one) for one in value[:LIST]]
+    if isinstance(value, str):
+        return value[:GOAL_TEXT]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -154,3 +154,9 @@ def test_a_write_that_fails_stops_with_one_sentence(tmp_path: Path) -> None:
 def test_a_type_that_is_not_installed_is_named() -> None:
     with pytest.raises(LookupError, match="nobody_msgs/msg/Thing is not installed"):
         class_of("nobody_msgs/msg/Thing")
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskFullError, match=r"file/run of the recording cannot be made: .*; name another"):
+        BagWriter(tmp_path / "file" / "run", Limits())

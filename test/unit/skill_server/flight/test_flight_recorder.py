@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +15,8 @@ import pytest
 
 from handiwork_cli.replay.explanation import explain
 from handiwork_cli.replay.replay import Replayed, changed, lines_of, replay_bundle
-from handiwork_core.bundles.bundle import Bundle, BundleError, LogLine, Seen, read_bundle
+from handiwork_core.bundles import bundle as bundle_module
+from handiwork_core.bundles.bundle import Bundle, BundleError, LogLine, Seen, read_bundle, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
@@ -23,6 +25,7 @@ from handiwork_core.testing.gantry import gantry
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.flight import recorder as recorder_module
 from skill_server.flight.recorder import FlightRecorder, thinned
+from skill_server.flight.trace import STATES, RunTrace
 from skill_server.skills.pick_place.pick import Pick, PickParams
 
 from ..execution.test_executor import made  # noqa: TID252 - the scene of the executor's tests
@@ -43,7 +46,7 @@ def recorded(recorder: FlightRecorder, f: Fakes, params: PickParams = PARAMS) ->
 
 
 def read(recorder: FlightRecorder, result: ExecutionResult) -> Bundle:
-    recorder.close()
+    recorder.close(60.0)
     return read_bundle(Path(result.bundle), [PickParams])
 
 
@@ -181,6 +184,56 @@ def test_a_full_disk_costs_the_bundle_and_nothing_else(
     assert recorded(recorder, f).outcome.code is Code.NOT_REACHED
     recorder.close()
     assert "was not written: [Errno 28] No space left on device" in caplog.text
+
+
+def test_a_recorder_that_fails_changes_no_goal(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_args: object, **_named: object) -> None:
+        raise RuntimeError("a fault of the recorder")
+
+    monkeypatch.setattr(BundleFolder, "next_path", broken)
+    f = made()
+    f.arm.miss = np.array([0.012, 0, 0, 0, 0, 0])
+    result = recorded(recorder, f)
+    assert (result.outcome.code, result.bundle) == (Code.NOT_REACHED, "")
+    assert recorder.refused("pick", {}, "", Outcome(Code.BUSY), None) == ""
+    monkeypatch.setattr(recorder_module, "RunTrace", broken)
+    assert recorded(recorder, made()).outcome.ok
+    assert caplog.text.count("a fault of the recorder") == 3
+
+
+def test_a_long_run_in_a_huge_world_has_a_bound() -> None:
+    f, count = made(), 500
+    trace = RunTrace(PARAMS, f.context, {})
+    state = next(iter(f.context.world.snapshot().states.values()))
+    for _ in range(4 * STATES // count):
+        f.cell.now_s += 0.02
+        world = World(f.cell.now_s, 1, {}, {str(i): state for i in range(count)})
+        trace.see(world)
+        trace.call("move", "arm", None, world, lambda: None, lambda world=world: world)
+    head = recorder_module.Head("pick", "pick", "", "", "", Outcome(Code.BUSY), "")
+    bundle = trace.bundle(head, {})
+    assert sum(len(one.world.states) for one in bundle.seen) <= STATES
+    assert sum(len(call.world.states) for call in bundle.calls) <= STATES
+    assert bundle.is_cut
+    assert bundle.seen[-1].at_s == f.cell.now_s
+
+
+def test_a_long_bundle_is_written_in_short_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, dumps = list[int](), json.dumps
+
+    def noted(value: Any, **options: Any) -> str:
+        text = dumps(value, **options)
+        lengths.append(len(text))
+        return text
+
+    head = recorder_module.Head("pick", "pick", "", "", "", Outcome(Code.BUSY), "")
+    seen = tuple(Seen(0.1 * n, World(0.1 * n)) for n in range(400))
+    monkeypatch.setattr(bundle_module.json, "dumps", noted)
+    write_bundle(tmp_path / "a.bundle", Bundle(head, seen=seen))
+    assert sum(lengths) > 40 * max(lengths)
+    assert len(read_bundle(tmp_path / "a.bundle").seen) == 400
 
 
 def test_a_writer_that_is_behind_leaves_bundles_out_at_once(

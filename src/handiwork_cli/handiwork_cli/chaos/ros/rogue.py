@@ -100,7 +100,7 @@ def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publi
         states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         return lambda _count: states.publish(_bad_states()), RATE_HZ
     if fault.kind is FaultKind.MANY_FRAMES:
-        frames = node.create_publisher(TFMessage, "/tf", TF)
+        frames = node.create_publisher(TFMessage, "tf", TF)
         return lambda count: frames.publish(_frames(count)), RATE_HZ
     value = float("nan") if fault.kind is FaultKind.BAD_JOINTS else 0.0
     states = node.create_publisher(JointState, "joint_states", LATEST)

@@ -87,7 +87,8 @@ def _folder(given: str) -> Path:
     state = state_folder(os.environ)
     if state is None:
         raise DiskFullError("no folder is writable for the recording; name one")
-    return state / "recordings" / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    # With the process: the recorders of two stacks may start in one second.
+    return state / "recordings" / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{os.getpid()}"
 
 
 def _warn(text: str) -> None:
