@@ -31,6 +31,8 @@ from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.paths import ROOT
 
 POLL_STEPS = 10
+REST_S = 10.0
+"""An arm that was stopped rests after this time at the latest, s."""
 UNSUPERVISED = replace(SUPERVISED, is_on=False)
 """For contexts of this cell: checks have a thread of their own, this simulation has one only."""
 
@@ -103,11 +105,14 @@ class SimulatedCell:
             controller.start(goal, self.sim.measured(self.spec.name))
         except GoalRefused as refusal:
             return refusal.outcome
+        stopped_s = np.inf
         # The goal's own end: an arm that yields to a wrench is busy also when its path is over.
         while controller.result is None:
             self.sim.advance(POLL_STEPS)
             if should_stop():
                 controller.stop(Ending.CANCELED, "stopped")
+                stopped_s = min(stopped_s, self.now_s())
+            assert self.now_s() - stopped_s < REST_S, "the arm does not come to rest"
         result = controller.result
         if result.ending is Ending.CANCELED:
             return Outcome(Code.CANCELED, result.message)
