@@ -17,6 +17,7 @@ from handiwork_core.contracts.planning import (
 from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
+from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -30,6 +31,8 @@ from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.paths import ROOT
 
 POLL_STEPS = 10
+REST_S = 10.0
+"""An arm that was stopped rests after this time at the latest, s."""
 UNSUPERVISED = replace(SUPERVISED, is_on=False)
 """For contexts of this cell: checks have a thread of their own, this simulation has one only."""
 
@@ -102,12 +105,17 @@ class SimulatedCell:
             controller.start(goal, self.sim.measured(self.spec.name))
         except GoalRefused as refusal:
             return refusal.outcome
-        while controller.busy:
+        stopped_s = np.inf
+        # The goal's own end: an arm that yields to a wrench is busy also when its path is over.
+        while controller.result is None:
             self.sim.advance(POLL_STEPS)
             if should_stop():
-                return self.stop()
+                controller.stop(Ending.CANCELED, "stopped")
+                stopped_s = min(stopped_s, self.now_s())
+            assert self.now_s() - stopped_s < REST_S, "the arm does not come to rest"
         result = controller.result
-        assert result is not None
+        if result.ending is Ending.CANCELED:
+            return Outcome(Code.CANCELED, result.message)
         if result.code is ErrorCode.CONTACT:
             return Outcome(Code.CONTACT, result.message)
         return OK if result.ending.name == "SUCCEEDED" else Outcome(Code.PATH_TOLERANCE, str(result))
