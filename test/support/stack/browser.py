@@ -137,6 +137,13 @@ class Tab:
         self.page.get_by_label(label, exact=True).first.click(force=True)
         self.page.get_by_role("option", name=value, exact=True).first.click()
 
+    def pick(self, name: str, button: str = "Run") -> None:
+        """Fill in the form of a pick of an object, and press a button below it."""
+        self.open("Run")
+        self.choose("skill", "pick")
+        self.choose("object", name)
+        self.press(button)
+
     def wait_text(self, pattern: str) -> None:
         """Wait until the page shows a text."""
         self.page.get_by_text(re.compile(pattern)).first.wait_for()
@@ -157,14 +164,20 @@ class Tab:
         x = box["x"] + 0.5 * box["width"] + focal * seen[0] / seen[2]
         return float(x), float(box["y"] + 0.5 * box["height"] - focal * seen[1] / seen[2])
 
+    def drawn(self, pictures: int = 2) -> None:
+        """Wait until the browser has drawn what it has received by now, however slowly it draws."""
+        for _ in range(pictures):
+            self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
+
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drag with the mouse from one pixel to another."""
         mouse = self.page.mouse
         mouse.move(*start)
+        self.drawn()
         mouse.down()
         for share in np.linspace(0.2, 1.0, 5):
             mouse.move(*(np.array(start) + share * (np.array(end) - np.array(start))).tolist())
-            self.page.wait_for_timeout(100)
+            self.drawn(1)
         mouse.up()
 
 

@@ -118,9 +118,9 @@ class JointRecord:
         fastest = max(self.over(REST_S), key=lambda sample: sample.speed)
         assert fastest.speed < JOINT_REST, f"a joint moves at {fastest.speed:.3f} rad/s"
 
-    def wait_moving(self, speed: float = 10 * JOINT_REST) -> None:
+    def wait_moving(self, speed: float = 10 * JOINT_REST, timeout_s: float = EVENT_S) -> None:
         """Wait until the arm clearly moves."""
-        wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed)
+        wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed, timeout_s)
 
     def _rested(self) -> bool:
         """Check rest over several samples: a swinging arm is at rest for a moment at each end."""
