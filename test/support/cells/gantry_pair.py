@@ -15,7 +15,7 @@ from handiwork_core.testing.fakes import Cell, FakeArm, FakeClock, Fakes, FakeWo
 from handiwork_core.testing.gantry import gantry
 
 FIRST, OTHER = "arm", "other"
-MEET_S = 20.0
+MEET_S = 120.0
 
 
 def named(name: str) -> str:
@@ -124,9 +124,11 @@ class PairArm(FakeArm):
 
             def after_the_other() -> bool:
                 until_sent.close()
+                if should_stop():  # before the wait: the other one may not begin any more
+                    return True
                 with suppress(threading.BrokenBarrierError):  # the other one has ended
                     barrier.wait(MEET_S)
-                return should_stop()
+                return False
 
             try:
                 return super().follow(trajectory, should_stop=after_the_other)
