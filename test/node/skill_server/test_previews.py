@@ -77,7 +77,13 @@ class Server:
         cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.full(3, EDGE_M), Pose.identity()),))
         self.fakes = fakes(Cell({"cube": cube}, {"cube": Pose.of((0.3, 0.1, EDGE_M / 2))}, {"cube": EDGE_M}))
         context = self.fakes.context
-        runner = ArmRunner(**{item.name: getattr(context, item.name) for item in fields(ArmRunner)})
+        runner = ArmRunner(
+            **{
+                item.name: getattr(context, item.name)
+                for item in fields(ArmRunner)
+                if hasattr(context, item.name)
+            }
+        )
         leases: Any = {"arm": self.lease}
         self.previews = Previews({"arm": runner}, leases, self.shown.append)
 
