@@ -21,8 +21,17 @@ SUITES: dict[str, type[SkillContract[Any]]] = {
     **{name: item for name, item in vars(test_arm_skills).items() if name.startswith("Test")},
     **{item.__qualname__ + str(i): item for i, item in enumerate(test_arm_skills.ELSEWHERE)},
 }
-UNFORESEEN = {"mobile_translate", "mobile_rotate", "move_object", "handover", "carry"}
-"""The skills that drive the base, or that choose each step in the world as the one before leaves it."""
+UNFORESEEN = {
+    "mobile_translate",
+    "mobile_rotate",
+    "move_object",
+    "handover",
+    "carry",
+    "insert",
+    "press",
+    "wipe",
+}
+"""The skills that drive the base, choose each step in the world as the one before leaves it, or yield to a force."""
 
 
 def previewed(suite: SkillContract[Any], fakes: Fakes) -> PreviewResult:

@@ -102,6 +102,9 @@ class Node:
             now=lambda: now, create_jump_callback=lambda *_a, **_o: SimpleNamespace(unregister=lambda: None)
         )
 
+    def create_publisher(self, *_settings: Any) -> Any:
+        return SimpleNamespace(get_subscription_count=lambda: 0)
+
     def create_timer(self, period_s: float, call: Callable[[], None], **_options: Any) -> Timer:
         return Timer(self.run, self.executor, period_s, call)
 

@@ -13,7 +13,7 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from skill_server.contact.guarded_motion import slowed
-from skill_server.motions.arm_motions import hand
+from skill_server.motions.arm_motions import hand, no_obstacles
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.params.protocol import RunParams
 from skill_server.state.gripper_state import arm_q
@@ -110,7 +110,8 @@ class CompliantInsertion(CommandFunction):
             DEVIATION_M,
         )
         world = context.world.snapshot()
-        scene = scene_for(world, context.robot, context.arm_spec, context.held, frozenset(), self.touching)
+        ignored = no_obstacles(self.params.ignore_substring, context, world)
+        scene = scene_for(world, context.robot, context.arm_spec, context.held, ignored, self.touching)
         found = plan_motion(context, self.params, arm_q(world, context.arm_spec), goal, scene, speed=1.0)
         if found.trajectory is None:
             text = f"no motion for the search: {found.message or found.code.name}"

@@ -211,5 +211,5 @@ def test_a_robot_that_names_no_format_is_checked_by_its_joints_alone() -> None:
 
 
 def test_another_name_of_the_class_is_taken() -> None:
-    fields = file("fr3_robotiq", target_class="FrankaRobotiq")
+    fields = file("fr3_robotiq", target_class="FrankaRobotiq", extra_depth_file=None)
     assert configured(robot("fr3_robotiq"), fields, "x").robot.name == "fr3_robotiq"

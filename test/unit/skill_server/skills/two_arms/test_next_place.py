@@ -129,11 +129,11 @@ def test_where_no_grasp_serves_the_place_the_cause_is_counted_and_the_first_hand
             PlaceParams(container="tray", object="tray"),
             Code.CONTRADICTION,
             "next_place.object",
-            "leave it out",
+            "name two different objects",
         ),
         (
             PlaceParams(container="tray", place_z_offset=0.5),
-            Code.BAD_NUMBER,
+            Code.CONTRADICTION,
             "next_place.place_z_offset",
             "in next_place",
         ),
