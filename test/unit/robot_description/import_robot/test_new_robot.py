@@ -98,7 +98,7 @@ def test_the_report_tells_coverage_and_what_is_assumed(
     short.write_text(doubtful + "</robot>", encoding="utf-8")
     assert main(["new-robot", str(short), "--out", str(tmp_path / "out"), "--samples", "300"]) == 0
     printed = capsys.readouterr().out
-    assert "missing: arms.short_arm.tcp_link" in printed
+    assert "assumed: arms.short_arm: short_tcp added" in printed
     assert "doubtful: link base: inertia with principal moments 0.05, 0.05, 0.2 kg*m^2 breaks" in printed
     assert "assumed: limits of turn, lift" in printed
     gripper = load_robot(tmp_path / "out").arm("").gripper

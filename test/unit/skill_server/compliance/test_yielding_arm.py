@@ -71,6 +71,7 @@ def test_something_in_the_way_of_a_wiping_hand_stops_it_without_a_push() -> None
         if t > 0.2:
             f.cell.poses["ball"] = Pose.of((0.3, 0.0, 0.03))
             asked.wait(5.0)
+            threading.Event().wait(0.02)  # the answer is read by another thread
         at_the_end[:] = [compliance.pushed.copy()]
 
     f.arm.on_tick = roll
