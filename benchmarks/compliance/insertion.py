@@ -21,13 +21,12 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from benchmarks.skills.contact import draw  # noqa: E402
 from handiwork_core.model.geometry import Pose, Rotation, frozen  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
-from handiwork_viz.film.film import Projection, write_still  # noqa: E402
-from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
+from handiwork_viz.film.camera import Camera  # noqa: E402
 from skill_server.execution.run import run_skill  # noqa: E402
 from skill_server.skills.contact.insert import Insert, InsertParams  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
@@ -38,7 +37,7 @@ PATIENCE_S = 60.0
 OVERSHOOT = 1.2
 DEPTH_M, DEEP_ENOUGH_M, PEG_M = 0.03, 0.029, 0.08
 GRASP = Pose.of((0.45, 0.15, 0.165), Rotation.from_rpy(np.pi, 0.0, 0.0))
-CAMERA, VIEW_PX = Camera(frozen([1.15, -0.75, 0.45]), frozen([0.47, -0.12, 0.12]), 30.0), (640, 480)
+CAMERA = Camera(frozen([1.15, -0.75, 0.45]), frozen([0.47, -0.12, 0.12]), 30.0)
 
 
 @dataclass
@@ -117,20 +116,6 @@ def episode(
     return cell, Inserted(fault, cell.greatest_n, cell.now_s() - begun_s)
 
 
-def draw(cell: SimulatedCell, path: Path) -> None:
-    """Write a picture of the cell.
-
-    Args:
-        cell: The cell.
-        path: The PNG file.
-    """
-    world = cell.snapshot()
-    now = Instant(world.joints.position, {name: state.world_T_object for name, state in world.states.items()})
-    recording = FilmRecording(cell.objects, cell.world_T_base(), (now,))
-    film = Projection(recording, cell.robot, ROBOTS / cell.robot.name, CAMERA, SUN)
-    write_still(film.frames([now], VIEW_PX)[0], path)
-
-
 def main() -> int:
     """Measure, and return 0."""
     parser = argparse.ArgumentParser(
@@ -148,7 +133,7 @@ def main() -> int:
     robot = load_robot(ROBOTS / "fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
     if wanted.picture:
-        draw(episode(robot, engine, wanted.force, wanted.error, wanted.seed)[0], wanted.picture)
+        draw(episode(robot, engine, wanted.force, wanted.error, wanted.seed)[0], wanted.picture, CAMERA)
         engine.close()
         return 0
     ends, began_s = list[Inserted](), time.monotonic()

@@ -125,17 +125,18 @@ def measure(robot: Robot, engine: CpuEngine, force_n: float, seeds: range) -> No
     )
 
 
-def draw(cell: SimulatedCell, path: Path) -> None:
+def draw(cell: SimulatedCell, path: Path, camera: Camera) -> None:
     """Write a picture of the cell.
 
     Args:
         cell: The cell.
         path: The PNG file.
+        camera: The view.
     """
     world = cell.snapshot()
     now = Instant(world.joints.position, {name: state.world_T_object for name, state in world.states.items()})
     recording = FilmRecording(cell.objects, cell.world_T_base(), (now,))
-    film = Projection(recording, cell.robot, ROBOTS / cell.robot.name, CAMERA, SUN)
+    film = Projection(recording, cell.robot, ROBOTS / cell.robot.name, camera, SUN)
     write_still(film.frames([now], VIEW_PX)[0], path)
 
 
@@ -152,7 +153,7 @@ def main() -> int:
     robot = load_robot(ROBOTS / "fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
     if wanted.picture:
-        draw(episode(robot, engine, FORCES_N[1], wanted.seed)[0], wanted.picture)
+        draw(episode(robot, engine, FORCES_N[1], wanted.seed)[0], wanted.picture, CAMERA)
         engine.close()
         return 0
     print(
