@@ -1,4 +1,4 @@
-"""A task that comes after the end of an executor is dropped, and raises nothing in the thread that sends it."""
+"""An executor goes on when an entity is destroyed during its wait, and drops a task that comes after its end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.waitable import NumberOfEntities, Waitable
+from std_msgs.msg import Empty
 
 from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor
@@ -22,6 +26,51 @@ def context() -> Iterator[rclpy.Context]:
     rclpy.init(context=made)
     yield made
     made.try_shutdown()
+
+
+class Destroyer(Waitable):
+    """Destroys subscriptions while the executor fills its wait set, as another thread may do.
+
+    Args:
+        node: Owner of the subscriptions.
+        topics: A subscription is made for each topic, and destroyed in a wait of its own.
+    """
+
+    def __init__(self, node: Node, topics: list[str]) -> None:
+        super().__init__(ReentrantCallbackGroup())
+        self._node = node
+        node.add_waitable(self)  # before the event handlers of the subscriptions
+        self._subscriptions = [node.create_subscription(Empty, topic, lambda _: None, 1) for topic in topics]
+
+    @property
+    def left(self) -> int:
+        return len(self._subscriptions)
+
+    def get_num_entities(self) -> NumberOfEntities:
+        return NumberOfEntities()
+
+    def is_ready(self, _wait_set: object) -> bool:
+        return False
+
+    def add_to_wait_set(self, _wait_set: object) -> None:
+        if self._subscriptions:
+            self._node.destroy_subscription(self._subscriptions.pop())
+
+
+@pytest.mark.parametrize("kind", [NodeExecutor, PollingExecutor])
+def test_a_subscription_that_is_destroyed_during_the_wait_does_not_end_the_spin(
+    context: rclpy.Context, kind: type[SingleThreadedExecutor]
+) -> None:
+    node = rclpy.create_node("waiting", context=context)
+    executor = kind(context=context)
+    executor.add_node(node)
+    destroyer = Destroyer(node, ["one", "two", "three"])
+    done: list[int] = []
+    node.create_timer(0.01, lambda: done.append(1))
+    while len(done) < 5 or destroyer.left:
+        executor.spin_once(timeout_sec=5.0)
+    executor.shutdown()
+    node.destroy_node()
 
 
 @pytest.mark.parametrize("kind", [NodeExecutor, PollingExecutor])
