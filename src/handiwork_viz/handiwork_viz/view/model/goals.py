@@ -214,6 +214,14 @@ class GoalBoard:
                         )
                     )
 
+    def forget_running(self) -> None:
+        """Forget the goals that run: their ends are not heard any more. Those that go on are heard of again."""
+        with self._lock:
+            self._goals = OrderedDict(
+                (key, goal) for key, goal in self._goals.items() if not goal.state.is_running
+            )
+            self.version += 1
+
     def all(self) -> Sequence[GoalView]:
         """Return the goals, the newest first; those that run come before those that ended."""
         with self._lock:
