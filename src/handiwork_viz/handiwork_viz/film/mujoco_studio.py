@@ -34,7 +34,7 @@ CONTEXTS = "mujoco.rendering.classic.gl_context"
 GROUND_RGBA, WIDE_M = (0.72, 0.74, 0.77, 1.0), 30.0
 SKY_TOP, SKY_BELOW = (0.72, 0.80, 0.90), (0.92, 0.95, 0.97)
 AWAY = (0.0, 0.0, -1e3)
-"""Where a body without a pose is."""
+"""The place of a body without a pose."""
 
 
 @cache

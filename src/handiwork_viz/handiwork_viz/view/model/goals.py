@@ -15,7 +15,7 @@ KEPT = 8
 STAGES = 40
 """The greatest number of stages that are kept of one goal; the oldest go first."""
 LABELS = 64
-"""The greatest number of labels that are kept, also of goals that were never heard of; the oldest go first."""
+"""The greatest number of labels that are kept, also of goals that have not begun; the oldest go first."""
 
 
 class GoalState(IntEnum):
@@ -215,7 +215,7 @@ class GoalBoard:
                     )
 
     def forget_running(self) -> None:
-        """Forget the goals that run: their ends are not heard any more. Those that go on are heard of again."""
+        """Forget the goals that run: their ends are not received any more. Those that go on are received again."""
         with self._lock:
             self._goals = OrderedDict(
                 (key, goal) for key, goal in self._goals.items() if not goal.state.is_running
