@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import threading
@@ -205,6 +206,11 @@ class StackLink:
         """True while the nodes are there."""
         return self._session is not None
 
+    @property
+    def awaits_goal(self) -> bool:
+        """True while the end of a goal of this page is awaited."""
+        return self._waiting > 0
+
     def wake(self) -> None:
         """Join the ROS graph and subscribe; nothing where that is done already."""
         if self._session is not None:
@@ -226,6 +232,8 @@ class StackLink:
             session, self._session = self._session, None
         if session is not None:
             session.close()
+            del session
+            gc.collect()  # action clients and their node refer to each other, and would stay in the ROS graph
             self.board.forget_running()
             self.conditions = self.progress = self.safety = None
             self.markers = self.motion = self.candidates = self.belts = None
