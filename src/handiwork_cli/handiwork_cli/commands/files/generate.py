@@ -1,0 +1,131 @@
+"""``handiwork generate`` makes episodes of a task without ROS; ``handiwork merge`` joins folders of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tqdm import tqdm
+
+from handiwork_cli.commands.files.export_usd import scene_file
+from handiwork_cli.commands.inspect.show_robot import robot_folder
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_data.dataset.folder import DatasetFolder, Row
+from handiwork_data.dataset.generate import Shard, Sources, generate, read_range
+from handiwork_data.dataset.merge import merge
+from handiwork_data.episodes.episode import EpisodeError
+from handiwork_data.episodes.settings import read_task_file
+
+CAUSES = 5
+"""The number of causes of failure that the summary lists."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
+    parser = commands.add_parser("generate", help="make recorded episodes of a task, without ROS")
+    parser.add_argument("task", type=Path, help="task file with the key episodes")
+    parser.add_argument(
+        "--episodes", required=True, metavar="BEGIN:END", help="their numbers, which are the seeds"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder; what it holds already is skipped")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--shard-id", type=int, default=0, help="part of the episodes that this run makes, from 0"
+    )
+    parser.add_argument("--num-shards", type=int, default=1)
+    parser.set_defaults(run=run_generate)
+    parser = commands.add_parser("merge", help="join folders of episodes into one, without doubles")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.set_defaults(run=run_merge)
+
+
+def run_generate(options: argparse.Namespace) -> int:
+    """Generate what is missing, and print yield and causes of failure.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0 once all episodes of the shard are there, 1 if the folder could not be written.
+
+    Raises:
+        ConfigError: The task, the range or the folder is wrong.
+    """
+    if options.workers < 1:
+        raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
+    settings = read_task_file(options.task).settings
+    sources = Sources(options.task, scene_file(settings.scene), robot_folder(settings.robot))
+    shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
+    numbers = shard.part(*read_range(options.episodes))
+    there = sum(folder.has(one) for one in numbers)
+    begun_s, made = time.monotonic(), list[Row]()
+    bar = tqdm(total=len(numbers), initial=there, desc="generate", unit="episode", disable=None)
+    try:
+        with bar:
+            for row in generate(sources, folder, numbers, shard, options.workers):
+                made.append(row)
+                bar.set_postfix_str(_yield(made), refresh=False)
+                bar.update()
+    except EpisodeError as error:
+        print(f"handiwork generate: {error}", file=sys.stderr)
+        return 1
+    finally:
+        print(_summary(made, there, time.monotonic() - begun_s, options.workers))
+    return 0
+
+
+def _yield(rows: list[Row]) -> str:
+    good = sum(row.success for row in rows)
+    return f"{100.0 * good / len(rows):.1f} % success"
+
+
+def _summary(rows: list[Row], there: int, spent_s: float, workers: int) -> str:
+    lines = [f"{len(rows)} episodes made, {there} were there already"]
+    if rows:
+        good = sum(row.success for row in rows)
+        worked_s = sum(row.wall_s for row in rows)
+        lines.append(
+            f"success: {good} of {len(rows)} ({_yield(rows)}); {worked_s / len(rows):.2f} s an episode and process, "
+            f"{3600.0 * good / (spent_s * workers):.0f} successful episodes an hour and process with the start"
+        )
+    causes = Counter(_cause(row) for row in rows if not row.success)
+    lines += [f"  {count:>6}  {cause}" for cause, count in causes.most_common(CAUSES)]
+    return "\n".join(lines)
+
+
+def _cause(row: Row) -> str:
+    if row.code == "OK":
+        return "all skills succeeded, but the success condition is not TRUE at rest"
+    return f"{row.code} in stage {row.failed_stage!r}"
+
+
+def run_merge(options: argparse.Namespace) -> int:
+    """Join folders.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0, or 1 where an episode is damaged or differs; nothing was written then.
+
+    Raises:
+        ConfigError: The folders do not belong together.
+    """
+    folders = [DatasetFolder(path) for path in options.folders]
+    total = sum(len(one.episodes()) for one in folders)
+    try:
+        with tqdm(total=total, desc="merge", unit="episode", delay=2.0, disable=None) as bar:
+            done = merge(DatasetFolder(options.out), folders, bar.update)
+    except EpisodeError as error:
+        print(f"handiwork merge: {error}", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {done.added} episodes added, {done.doubles} were there already")
+    return 0
