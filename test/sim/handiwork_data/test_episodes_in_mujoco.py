@@ -11,6 +11,7 @@ import pytest
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.folder import DatasetFolder
 from handiwork_data.dataset.generate import Shard, Sources, generate, make_studio
+from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import encode
 from handiwork_data.episodes.run import Studio, run_episode
 from handiwork_data.episodes.settings import TaskFile
@@ -62,6 +63,18 @@ def test_bytes_do_not_depend_on_the_episodes_before_nor_on_processes(studio: Stu
     assert sorted(row.episode for row in rows) == [1, 2]
     assert folder.file_of(1).read_bytes() == after_others
     assert list(generate(SOURCES, folder, range(1, 3), Shard(), 1)) == []
+
+
+def test_recorded_actions_alone_reach_the_same_and_wrong_ones_do_not(studio: Studio) -> None:
+    made = run_episode(studio, 2)
+    found = replay_actions(studio, made)
+    assert found.success, found.verdict
+    assert found.joint_error < 0.02 and found.object_error_m < 0.005
+    frozen = {
+        **made.columns,
+        "joint_command": np.repeat(made.columns["joint_command"][:1], len(made.columns["time"]), 0),
+    }
+    assert not replay_actions(studio, dataclasses.replace(made, columns=frozen)).success
 
 
 def test_a_failure_is_kept_with_its_reason(studio: Studio) -> None:

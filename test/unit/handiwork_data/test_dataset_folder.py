@@ -23,7 +23,8 @@ from handiwork_data.episodes.episode import (
     read_episode,
 )
 
-ABOUT = About("tidy.yaml", "a" * 64, "fr3", "b" * 64, "tabletop", "c" * 64, "0.1.0")
+ABOUT = About("a" * 64, "fr3", "b" * 64, "tabletop", "c" * 64, "0.1.0")
+TASK = "name: tidy\n"
 STAGES = (StageSpan("pick", "arm", "approach", 0.0, 1.5),)
 
 
@@ -41,7 +42,7 @@ def episode(number: int, value: float = 0.0) -> Episode:
 def filled(path: Path, numbers: list[int]) -> DatasetFolder:
     """Return a folder with these episodes."""
     folder = DatasetFolder(path)
-    folder.begin(ABOUT)
+    folder.begin(ABOUT, TASK)
     for number in numbers:
         folder.append("00000-of-00001", row_of(episode(number), folder.write(episode(number)), 0.5))
     return folder
@@ -67,9 +68,9 @@ def test_a_damaged_file_is_named_with_what_to_do(tmp_path: Path, keep: int) -> N
 
 def test_a_folder_takes_no_episodes_of_another_task(tmp_path: Path) -> None:
     folder = filled(tmp_path, [1])
-    folder.begin(ABOUT)
+    folder.begin(ABOUT, TASK)
     with pytest.raises(ConfigError, match=r"version is '0.1.0' there and '0.2.0' here; give another folder"):
-        folder.begin(dataclasses.replace(ABOUT, version="0.2.0"))
+        folder.begin(dataclasses.replace(ABOUT, version="0.2.0"), TASK)
 
 
 def test_a_line_of_the_index_that_was_cut_is_left_out(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_a_merge_of_episodes_that_differ_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_merge_of_other_versions_is_refused(tmp_path: Path) -> None:
     one, two = filled(tmp_path / "a", [1]), DatasetFolder(tmp_path / "b")
-    two.begin(dataclasses.replace(ABOUT, version="0.2.0"))
+    two.begin(dataclasses.replace(ABOUT, version="0.2.0"), TASK)
     with pytest.raises(ConfigError, match=r"version is '0.2.0' there and '0.1.0' here; merge equals only"):
         merge(DatasetFolder(tmp_path / "out"), [one, two])
     with pytest.raises(ConfigError, match="is no data set"):

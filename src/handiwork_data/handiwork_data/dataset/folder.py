@@ -20,7 +20,7 @@ from handiwork_data.episodes.episode import (
     write_atomically,
 )
 
-ABOUT, INDEX = "dataset.json", "index"
+ABOUT, TASK, INDEX = "dataset.json", "task.yaml", "index"
 PER_FOLDER = 1000
 """Episodes in one sub-folder: file systems of clusters are slow with more."""
 
@@ -30,7 +30,6 @@ class About:
     """What all episodes of a folder have in common.
 
     Attributes:
-        task: Name of the task file.
         task_digest: SHA-256 of the task file.
         robot: Name of the robot.
         robot_digest: SHA-256 of the robot's files.
@@ -39,7 +38,6 @@ class About:
         version: Version of Handiwork.
     """
 
-    task: str
     task_digest: str
     robot: str
     robot_digest: str
@@ -104,11 +102,12 @@ class DatasetFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self, about: About) -> None:
+    def begin(self, about: About, task: str) -> None:
         """Note what the folder is of, or check that it is of the same.
 
         Args:
             about: What its episodes have in common.
+            task: Text of the task file, which is kept beside the episodes.
 
         Raises:
             ConfigError: The folder holds episodes of something else; names what differs.
@@ -116,10 +115,16 @@ class DatasetFolder:
         """
         there = self.about()
         if there is None:
+            write_atomically(self.task_file, task.encode())
             write_atomically(self.path / ABOUT, (json.dumps(asdict(about), indent=1) + "\n").encode())
         elif there != about:
             text = "; ".join(differences(there, about))
             raise ConfigError(str(self.path), [f"holds other episodes: {text}; give another folder"])
+
+    @property
+    def task_file(self) -> Path:
+        """The copy of the task file."""
+        return self.path / TASK
 
     def about(self) -> About | None:
         """Return what the folder is of; None for a folder that is new.

@@ -111,7 +111,6 @@ def about(sources: Sources) -> About:
         path for path in sources.robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf")
     )
     return About(
-        sources.task.name,
         task.digest,
         sources.robot.name,
         _digest(robot_files),
@@ -164,7 +163,7 @@ def generate(
         ConfigError: A file is wrong, or the folder holds other episodes.
         EpisodeError: The folder cannot be written.
     """
-    folder.begin(about(sources))
+    folder.begin(about(sources), read_task_file(sources.task).text)
     with folder.locked(shard.name):
         missing = [one for one in numbers if not folder.has(one)]
         rows = _here(sources, folder, missing) if workers == 1 else _beside(sources, folder, missing, workers)

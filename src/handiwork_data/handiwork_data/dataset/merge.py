@@ -61,7 +61,7 @@ def merge(
             raise ConfigError(str(one.path), [f"differs from {sources[0].path}: {text}; merge equals only"])
     found = {number: digest_of(out.file_of(number).read_bytes()) for number in out.episodes()}
     _check(out, sources, dict(found))
-    out.begin(about)
+    out.begin(about, sources[0].task_file.read_text(encoding="utf-8"))
     added = doubles = 0
     with out.locked(SHARD):
         for folder in sources:

@@ -114,6 +114,7 @@ class EpisodeCell:
         Returns:
             The finding of the success condition, and whether it is TRUE with its objects at rest.
         """
+        self.cell.on_tick = self.recorder.sample
         self.cell.sleep(settle_s, should_stop=lambda: False)
         found = self.monitor.now(self.conditions[0])
         shown = self.monitor.update()[0]

@@ -1,4 +1,4 @@
-"""``handiwork generate`` makes episodes of a task without ROS; ``handiwork merge`` joins folders of them."""
+"""Episodes of a task without ROS: ``generate`` makes them, ``merge`` joins them, ``replay-actions`` tries them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ from tqdm import tqdm
 from handiwork_cli.commands.files.export_usd import scene_file
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_data.dataset.folder import DatasetFolder, Row
-from handiwork_data.dataset.generate import Shard, Sources, generate, read_range
+from handiwork_data.dataset.folder import DatasetFolder, Row, differences
+from handiwork_data.dataset.generate import (
+    Shard,
+    Sources,
+    about,
+    generate,
+    make_studio,
+    read_range,
+)
 from handiwork_data.dataset.merge import merge
+from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
 
@@ -45,6 +53,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("out", type=Path)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.set_defaults(run=run_merge)
+    parser = commands.add_parser(
+        "replay-actions", help="play the commands of recorded episodes open loop: which still succeed?"
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that succeeded")
+    parser.add_argument("--least", type=float, default=99.0, help="exit with 1 if fewer succeed [%%]")
+    parser.set_defaults(run=run_replay)
 
 
 def run_generate(options: argparse.Namespace) -> int:
@@ -61,8 +76,7 @@ def run_generate(options: argparse.Namespace) -> int:
     """
     if options.workers < 1:
         raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
-    settings = read_task_file(options.task).settings
-    sources = Sources(options.task, scene_file(settings.scene), robot_folder(settings.robot))
+    sources = _sources(options.task)
     shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
     numbers = shard.part(*read_range(options.episodes))
     there = sum(folder.has(one) for one in numbers)
@@ -129,3 +143,52 @@ def run_merge(options: argparse.Namespace) -> int:
         return 1
     print(f"{options.out}: {done.added} episodes added, {done.doubles} were there already")
     return 0
+
+
+def run_replay(options: argparse.Namespace) -> int:
+    """Play the commands of the successful episodes of a folder, and print how many still succeed.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0, or 1 where fewer succeed than ``--least``, or an episode is damaged.
+
+    Raises:
+        ConfigError: The folder is no data set, or was made by other files or another version.
+    """
+    folder = DatasetFolder(options.folder)
+    there = folder.about()
+    if there is None:
+        raise ConfigError(str(folder.path), ["is no data set; give a folder that `handiwork generate` wrote"])
+    sources = _sources(folder.task_file)
+    if faults := differences(there, about(sources)):
+        text = "; ".join(faults)
+        raise ConfigError(
+            str(folder.path), [f"was made otherwise: {text}; replay it with what it was made with"]
+        )
+    wanted = range(*read_range(options.episodes)) if options.episodes else folder.episodes()
+    studio, played, good, errors = make_studio(sources), 0, 0, list[float]()
+    try:
+        for number in tqdm(wanted, "replay-actions", unit="episode", delay=2.0, disable=None):
+            episode = folder.read(number)
+            if not episode.meta.success:
+                continue
+            found = replay_actions(studio, episode)
+            played, good = played + 1, good + found.success
+            errors.append(found.object_error_m)
+            if not found.success:
+                tqdm.write(f"episode {number}: {found.verdict}")
+    except EpisodeError as error:
+        print(f"handiwork replay-actions: {error}", file=sys.stderr)
+        return 1
+    share = 100.0 * good / played if played else 0.0
+    print(f"{good} of {played} successful episodes succeed again ({share:.1f} %)")
+    if errors:
+        print(f"objects end within {1000.0 * max(errors):.1f} mm of the recording")
+    return 0 if played and share >= options.least else 1
+
+
+def _sources(task: Path) -> Sources:
+    settings = read_task_file(task).settings
+    return Sources(task, scene_file(settings.scene), robot_folder(settings.robot))
