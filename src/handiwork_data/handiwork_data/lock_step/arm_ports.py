@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from handiwork_core.admittance.rule import AdmittanceRule
+from handiwork_core.admittance.settings import AdmittanceSettings
 from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
@@ -24,7 +26,7 @@ from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.trajectory import Trajectory
@@ -69,7 +71,7 @@ class ArmPorts:
         made = Context(
             self.cell.robot, self.spec, self, self, self, self, self.cell, token, rng, seed, self.held, report
         )
-        made.supervision = UNSUPERVISED
+        made.supervision, made.compliance = UNSUPERVISED, self
         return made
 
     def snapshot(self) -> World:
@@ -192,3 +194,35 @@ class ArmPorts:
                 return Outcome(Code.CANCELED, "stopped while the fingers moved")
             self.cell.tick()
         return OK
+
+    def set_admittance(self, settings: AdmittanceSettings, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Compliance.set_admittance``.
+
+        Args:
+            settings: The settings.
+            should_stop: Not needed: they hold at once.
+        """
+        rule = self._admittance()
+        if rule is None:
+            return Outcome(
+                Code.BAD_GOAL, f"arm {self.spec.name!r} has no admittance controller; choose another arm"
+            )
+        rule.set(settings)
+        return OK
+
+    def set_wrench(self, wrench: Array) -> None:
+        """See ``Compliance.set_wrench``.
+
+        Args:
+            wrench: The wrench that the tool is to exert, (6,), N and Nm.
+        """
+        rule = self._admittance()
+        if rule is not None:
+            rule.wrench_reference = wrench
+
+    def wrench(self) -> Array | None:
+        """See ``Compliance.wrench``."""
+        return self.cell.sim.wrench(self.spec.name)
+
+    def _admittance(self) -> AdmittanceRule | None:
+        return self.cell.sim.arms[self.spec.name].controller.admittance
