@@ -1,4 +1,4 @@
-"""Episodes of a task without ROS: ``generate`` makes them, ``merge`` joins them, ``replay-actions`` tries them."""
+"""Commands for episodes without ROS: ``generate``, ``merge``, ``replay-actions`` and ``export``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from handiwork_data.dataset.merge import merge
 from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
+from handiwork_data.export.robomimic import export_robomimic
 
+FORMATS = ("robomimic-hdf5",)
 CAUSES = 5
 """The number of causes of failure that the summary lists."""
 
@@ -60,6 +62,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that succeeded")
     parser.add_argument("--least", type=float, default=99.0, help="exit with 1 if fewer succeed [%%]")
     parser.set_defaults(run=run_replay)
+    parser = commands.add_parser("export", help="write recorded episodes in the format of another project")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--format", choices=FORMATS, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--failures", action="store_true", help="also the episodes that did not succeed")
+    parser.set_defaults(run=run_export)
 
 
 def run_generate(options: argparse.Namespace) -> int:
@@ -187,6 +195,34 @@ def run_replay(options: argparse.Namespace) -> int:
     if errors:
         print(f"objects end within {1000.0 * max(errors):.1f} mm of the recording")
     return 0 if played and share >= options.least else 1
+
+
+def run_export(options: argparse.Namespace) -> int:
+    """Write the episodes of a folder in another format.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0, or 1 where an episode is damaged, or the file could not be written.
+
+    Raises:
+        ConfigError: The folder has no such episodes.
+    """
+    folder = DatasetFolder(options.folder)
+    try:
+        numbers = [n for n in folder.episodes() if options.failures or folder.read(n).meta.success]
+        if not numbers:
+            raise ConfigError(
+                str(folder.path), ["has no successful episodes; generate some, or add --failures"]
+            )
+        with tqdm(total=len(numbers), desc="export", unit="episode", delay=2.0, disable=None) as bar:
+            total = export_robomimic(folder, numbers, options.out, bar.update)
+    except EpisodeError as error:
+        print(f"handiwork export: {error}", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {len(numbers)} episodes, {total} transitions")
+    return 0
 
 
 def _sources(task: Path) -> Sources:
