@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from machine import Missing
 
@@ -30,6 +32,8 @@ OTHER_ROS = (
 )
 """Variables by which another ROS, or another environment, would get into the build."""
 LINES_OF_LOG = 12
+CLEAR = "\r\x1b[K"
+"""Ends the line of a terminal that is written again and again."""
 ONE_INSTALLATION = threading.Lock()
 """Held while pip writes into the environment, as two of them would read each other's half-written metadata."""
 
@@ -77,6 +81,71 @@ def mark_done(step: str, content: str) -> None:
     (STAMPS / step).write_text(content, encoding="utf-8")
 
 
+class RunningSteps:
+    """The steps that run now: in a terminal one line that counts their seconds, elsewhere a line at begin and end.
+
+    The venv, and with it every library for this, is made by these steps.
+
+    Args:
+        stream: Where they are shown.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._lock = stream, threading.Lock()
+        self._begun_s: dict[str, float] = {}
+        self._done = 0
+        self._turn = threading.Condition(self._lock)
+
+    @contextmanager
+    def shown(self, what: str) -> Iterator[None]:
+        """Show a step while it runs.
+
+        Args:
+            what: Name of the step.
+
+        Yields:
+            Nothing.
+        """
+        is_terminal = self._stream.isatty()
+        with self._turn:
+            is_first = not self._begun_s
+            self._begun_s[what] = begun_s = time.monotonic()
+            if not is_terminal:
+                self._write(f"{what} ...\n")
+        if is_terminal and is_first:
+            threading.Thread(target=self._count, name="running-steps", daemon=True).start()
+        try:
+            yield
+        except BaseException:
+            with self._turn:
+                self._end(what, "")
+            raise
+        with self._turn:
+            self._end(what, f"{what}: {time.monotonic() - begun_s:.0f} s\n")
+
+    def _end(self, what: str, line: str) -> None:
+        del self._begun_s[what]
+        self._done += bool(line)
+        self._write(f"{CLEAR if self._stream.isatty() else ''}{line}")
+        self._turn.notify_all()
+
+    def _count(self) -> None:
+        with self._turn:
+            while self._begun_s:
+                now_s = time.monotonic()
+                running = ", ".join(f"{what} {now_s - at_s:.0f} s" for what, at_s in self._begun_s.items())
+                width = shutil.get_terminal_size().columns - 1
+                self._write(f"{CLEAR}{f'{self._done} steps done; {running}'[:width]}")
+                self._turn.wait(1.0)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+RUNNING = RunningSteps(sys.stdout)
+
+
 @contextmanager
 def announced(what: str) -> Iterator[None]:
     """Print that a step begins, and afterwards its duration; steps may run side by side, so each line names its step.
@@ -87,10 +156,8 @@ def announced(what: str) -> Iterator[None]:
     Yields:
         Nothing.
     """
-    print(f"{what} ...", flush=True)
-    start = time.monotonic()
-    yield
-    print(f"{what}: {time.monotonic() - start:.0f} s", flush=True)
+    with RUNNING.shown(what):
+        yield
 
 
 def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
 from benchmarks.skills.contact import draw  # noqa: E402
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.model.geometry import Pose, Rotation, frozen  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
@@ -137,7 +138,7 @@ def main() -> int:
         engine.close()
         return 0
     ends, began_s = list[Inserted](), time.monotonic()
-    for seed in range(wanted.seed, wanted.seed + wanted.episodes):
+    for seed in progress(range(wanted.seed, wanted.seed + wanted.episodes), "insertion"):
         if time.monotonic() - began_s > wanted.limit:
             break
         end = episode(robot, engine, wanted.force, wanted.error, seed)[1]

@@ -20,6 +20,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.control.trajectory_controller import Phase  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
@@ -141,7 +142,7 @@ def main() -> int:
     robot = load_robot(ROBOTS / "fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
     ends, began_s = list[Wiped](), time.monotonic()
-    for seed in range(wanted.seed, wanted.seed + wanted.episodes):
+    for seed in progress(range(wanted.seed, wanted.seed + wanted.episodes), "pressing"):
         if time.monotonic() - began_s > wanted.limit:
             break
         end = episode(robot, engine, wanted.force, seed)

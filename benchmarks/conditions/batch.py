@@ -19,6 +19,7 @@ import numpy as np
 
 from conditionals_node.batch import BatchJudge, Poses, Worlds
 from conditionals_node.events.happened import Flags
+from handiwork_cli.processes.progress import progress
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot_files.loader import load_robot
@@ -174,7 +175,7 @@ def main() -> None:
     assert gc.isenabled()
     heads = f"{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}{'wall p50':>10}{'us/world':>10}"
     print(f"{'worlds':>8}{heads}{'events/step':>13}{'peak':>7}")
-    for n in options.worlds:
+    for n in progress(options.worlds, "batch"):
         judge, spent, wall, events = BatchJudge.of_text(TASK, robot, n), list[float](), list[float](), 0
         for step, given in enumerate(inputs_of(n, options.steps + 10, options.seed)):
             begin, begin_wall = time.process_time(), time.perf_counter()

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import (
@@ -85,7 +86,7 @@ def states(phase: int, moving: int) -> dict[str, ObjectState]:
         moving: Number of items that move; the others are still.
     """
     found = {}
-    for i, name in enumerate(names()):
+    for i, name in enumerate(progress(names(), "node")):
         angle = 2.0 * np.pi * (phase / PERIODS + i / 7.0)
         swing = 0.25 * np.sin(angle) if i < moving else 0.0
         place = (

@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from benchmarks.planning.demo import demo_world, down
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Pose
 from planner_node.engines import CuroboEngine
@@ -22,7 +23,7 @@ RUNS = 2
 
 def main(_options: argparse.Namespace) -> int:
     took = []
-    for _ in range(RUNS):
+    for _ in progress(range(RUNS), "cold"):
         before = time.monotonic()
         ended = subprocess.run([sys.executable, "-m", __name__], check=False, capture_output=True, text=True)
         took.append(time.monotonic() - before)

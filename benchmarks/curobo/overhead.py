@@ -11,6 +11,7 @@ import numpy as np
 
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning.demo import down
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import IkRequest, PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
@@ -115,7 +116,7 @@ def clocked(work: Callable[[int], object], runs: int = RUNS) -> Array:
     for i in range(2):
         work(i)
     spent = np.empty(runs)
-    for i in range(runs):
+    for i in progress(range(runs), "overhead"):
         before = time.perf_counter()
         work(i)
         spent[i] = 1e3 * (time.perf_counter() - before)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import (
     Engine,
     PlanRequest,
@@ -35,7 +36,7 @@ HEADS = (
 
 def main(_options: argparse.Namespace) -> int:
     lines, wrong = [], 0
-    for folder in robot_folders():
+    for folder in progress(robot_folders(), "robots"):
         robot = load_robot(folder)
         spheres = sum(len(link.radii) for link in robot.spheres)
         cpu = opened(CpuEngine, robot)

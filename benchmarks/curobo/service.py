@@ -20,6 +20,7 @@ from rclpy.node import Node
 from benchmarks.mbm.rows import markdown
 from benchmarks.nodes.processes import process
 from benchmarks.planning.demo import down
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
@@ -75,7 +76,7 @@ def measured(service: PlannerClient, bare: Bare | None, count: int) -> list[str]
     """
     rng, home = np.random.default_rng(0), np.array(fr3().arm("").home_q)
     rows, solved = [], 0
-    for i in range(RUNS + WARM_UPS):
+    for i in progress(range(RUNS + WARM_UPS), "service"):
         poses = tuple(
             down(fr3(), 0.45 + x, 0.2 + y, rng.uniform(0.15, 0.3), rng.uniform(-3, 3))
             for x, y in rng.uniform(-0.05, 0.05, (count, 2))

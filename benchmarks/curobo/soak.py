@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.planning.demo import demo_world, down
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import (
     Attachment,
     PlanRequest,
@@ -38,7 +39,7 @@ def main(options: argparse.Namespace) -> int:
     assert isinstance(ours, CuroboEngine)
     home, rng = np.array(robot.arm("").home_q), np.random.default_rng(1)
     failed, wrong, first = 0, 0, (0, 0)
-    for i in range(options.plans):
+    for i in progress(range(options.plans), "soak"):
         ours.update_world(changed(demo_world(), i, rng))
         held = (Attachment("cube", robot.arm("").ee_link, Pose.of((0.0, 0.0, 0.11))),) if i % 2 else ()
         goals = tuple(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.sorting.application import OPEN_M, SortingContext, sorting_network
+from handiwork_cli.processes.progress import progress
 from handiwork_core.control.finger_drives import finger_drives
 from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import (
@@ -190,7 +191,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.deciders.sorting", description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     total = good = 0
-    for seed in range(parser.parse_args().seeds):
+    for seed in progress(range(parser.parse_args().seeds), "sorting"):
         right, cubes, time_s = run(seed)
         total, good = total + cubes, good + right
         print(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import IkRequest, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
@@ -172,7 +173,7 @@ def main() -> None:
     print(
         f"{'one thread, CPU time':<44}{'found %':>8}{'solutions/s':>12}{'1 pose us':>10}{'p95':>9}{'p99':>9}"
     )
-    for robot in robots:
+    for robot in progress(robots, "ik"):
         work = read(options.poses) if options.poses else drawn(robot, options.count, options.seed)
         engine_rows(robot, work)
         peer_rows(robot, work)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_planning.cpu_engine import CpuEngine
@@ -67,7 +68,7 @@ def measure(
     rows: list[Row] = []
     for problem in problems[:1]:
         attempt(engine, referee, problem, options, 0)
-    for problem in problems:
+    for problem in progress(problems, "measure"):
         rows += [attempt(engine, referee, problem, options, seed) for seed in range(options.seeds)]
     return rows
 

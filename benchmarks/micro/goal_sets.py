@@ -12,6 +12,7 @@ from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.referee import Referee
 from benchmarks.mbm.rows import markdown, share
 from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
@@ -62,7 +63,7 @@ def plans_to(
     """
     solved: list[bool] = []
     spent: list[float] = []
-    for problem, poses in zip(problems, goals, strict=True):
+    for problem, poses in progress(zip(problems, goals, strict=True), "goal sets", total=len(problems)):
         engine.update_world(problem.world)
         requests = [
             PlanRequest("", problem.start, PoseGoals(poses), budget_s=BUDGET_S, seed=seed)

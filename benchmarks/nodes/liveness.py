@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.process.domain import DOMAIN, lease_domain
 
@@ -66,7 +67,7 @@ def main() -> None:
     with lease_domain() as lease:
         os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(lease.domain_id)}))
         sys.stdout.write(f"{'found after [s]':<52}{'median':>8}{'longest':>9}\n")
-        for case in CASES:
+        for case in progress(CASES, "liveness"):
             took_s = [trial(case) for _ in range(options.trials)]
             sys.stdout.write(f"{case.name:<52}{statistics.median(took_s):>8.2f}{max(took_s):>9.2f}\n")
             sys.stdout.flush()

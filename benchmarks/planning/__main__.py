@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import (
     Candidate,
     CandidatesRequest,
@@ -33,7 +34,7 @@ def clocked(work: Callable[[int], object], runs: int) -> Array:
         runs: Number of runs.
     """
     spent = []
-    for i in range(runs):
+    for i in progress(range(runs), "planning"):
         before = time.perf_counter()
         work(i)
         spent.append(1e3 * (time.perf_counter() - before))

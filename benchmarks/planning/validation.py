@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.demo_cells import robot_of, scene_of, standing_robots
 from handiwork_core.contracts.planning import (
     JointGoals,
@@ -116,7 +117,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print("| what is judged | runs | p50, ms | p95, ms |\n| --- | ---: | ---: | ---: |")
-    for name in [options.robot] if options.robot else standing_robots():
+    for name in progress([options.robot] if options.robot else standing_robots(), "validation"):
         measure(name, options.runs, options.seed)
 
 

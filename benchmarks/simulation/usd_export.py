@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from handiwork_cli.commands.inspect.show_robot import robot_folder
+from handiwork_cli.processes.progress import progress
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import export_scene
@@ -62,7 +63,7 @@ def main() -> None:
     wall, processor = [], []
     with tempfile.TemporaryDirectory() as name:
         path = write_scene(Path(name), options.objects)
-        for run in range(options.runs + 1):
+        for run in progress(range(options.runs + 1), "usd export"):
             start, used = time.perf_counter(), time.process_time()
             export_scene(load_scene(path), load_robot(folder), folder, Path(name) / f"stage_{run}.usda")
             wall.append(time.perf_counter() - start)

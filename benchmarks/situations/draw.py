@@ -13,8 +13,8 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_viz.film.camera import SUN, Camera, Sun
+from handiwork_viz.film.drawing import draw as draw_bodies
 from handiwork_viz.film.palette import color_of
-from handiwork_viz.film.picture import Studio
 from handiwork_viz.film.rasterizer import Image
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 
@@ -72,7 +72,8 @@ def picture(robot: Robot, links: dict[str, BodyTriangles], situation: Situation)
     """
     bodies, camera = arranged(robot, links, situation)
     solid = joined(list(bodies.values()))
-    return Studio({}, solid, -0.6, SIZE_PX, camera, Sun(SUN.direction, frozen(camera.target))).take({})
+    sun = Sun(SUN.direction, frozen(camera.target))
+    return draw_bodies({}, solid, -0.6, SIZE_PX, camera=camera, sun=sun)[0]
 
 
 def arranged(

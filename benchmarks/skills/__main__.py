@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.testing.gantry import gantry
 from skill_server.geometry.orientation_cones import OrientationFilter
@@ -61,7 +62,7 @@ def spent(work: Callable[[], object], runs: int) -> Array:
         runs: Number of runs.
     """
     found = []
-    for _ in range(runs):
+    for _ in progress(range(runs), "skills"):
         before = time.thread_time()
         work()
         found.append(1e3 * (time.thread_time() - before))

@@ -21,6 +21,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_cli.stack.demo_cells import (  # noqa: E402
     Target,
     robot_of,
@@ -99,7 +100,7 @@ def measure(robot: Robot, name: str, arm: str, seeds: range) -> float:
     base = load_scene(ROOT / f"config/scenes/{scene}.yaml").world_T_base
     engine = CpuEngine(robot, base, lambda _part, _what: None)
     failed, spent = Counter[str](), list[float]()
-    for seed in seeds:
+    for seed in progress(seeds, "arms"):
         began = time.process_time()
         part, ended = episode(robot, engine, scene, target, seed)
         spent.append(time.process_time() - began)

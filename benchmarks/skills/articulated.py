@@ -17,6 +17,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.skill import Skill  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
 from handiwork_core.model.outcome import Code  # noqa: E402
@@ -71,7 +72,7 @@ def measure(robot: Robot, engine: CpuEngine, scene: str, seeds: range) -> bool:
         seeds: Seeds of the episodes.
     """
     began, failed, planned, known = time.process_time(), Counter[str](), list[float](), True
-    for seed in seeds:
+    for seed in progress(seeds, "articulated"):
         runs = episode(robot, engine, scene, seed)
         planned += [run.planning_time_s for _name, run in runs]
         name, ended = runs[-1][0], runs[-1][1].outcome

@@ -21,6 +21,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.skill import Progress  # noqa: E402
 from handiwork_core.model.geometry import frozen  # noqa: E402
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
@@ -118,7 +119,7 @@ def measure(robot: Robot, seeds: range) -> None:
     engine = engine_of(robot)
     failed, spent, moved = Counter[str](), list[float](), list[float]()
     unpicked, again = 0, 0
-    for seed in seeds:
+    for seed in progress(seeds, "handover"):
         began = time.process_time()
         ended, outcome = episode(robot, engine, seed)
         if ended is None:

@@ -24,6 +24,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.commands import Command  # noqa: E402
 from handiwork_core.contracts.skill import Context  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
@@ -147,7 +148,7 @@ def measure(robot: Robot, engine: CpuEngine, name: str, row: str, seeds: range) 
         seeds: Seeds of the episodes.
     """
     failed, chosen, spent = Counter[str](), list[float](), list[float]()
-    for seed in seeds:
+    for seed in progress(seeds, "look ahead"):
         part, ended, chosen_s, all_s = episode(robot, engine, name, row, seed)
         chosen.append(chosen_s)
         spent.append(all_s)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Array
@@ -216,7 +217,7 @@ class Bench:
 def nudges(bench: Bench, seeds: range) -> None:
     """Nudge the cube during Pick, then the tray during Place."""
     picks, places = Tally(), Tally()
-    for seed in seeds:
+    for seed in progress(seeds, "moving"):
         rng = np.random.default_rng(seed)
         bench.reset(seed)
         outcome, reaction_s = bench.nudged("pick", rng)

@@ -17,6 +17,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
 from handiwork_core.model.outcome import Outcome  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
@@ -75,7 +76,7 @@ def main() -> None:
     options = parser.parse_args()
     robot = load_robot(ROBOTS / "fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
-    for speed in options.speeds:
+    for speed in progress(options.speeds, "moving belt"):
         for name, work in (("pick", picked), ("place", placed)):
             ends = Counter[str]()
             for seed in range(options.seed, options.seed + options.runs):

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.model.outcome import Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
@@ -119,7 +120,7 @@ def measure(robot: Robot, engine: CpuEngine, name: str, seeds: range) -> bool:
     """
     began, failed = time.process_time(), Counter[str]()
     known = True
-    for seed in seeds:
+    for seed in progress(seeds, "place modes"):
         skill, ended = episode(robot, engine, MODES[name], seed)
         if not ended.ok:
             failed[f"{skill} {ended.code.name}"] += 1

@@ -24,6 +24,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.skill import Progress  # noqa: E402
 from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
@@ -172,7 +173,7 @@ def measure(robot: Robot, engine: CpuEngine, place: str, row: str, seeds: range)
     """
     failed, put_down = Counter[str](), Counter[int]()
     searched, spent, moved = list[float](), list[float](), list[float]()
-    for seed in seeds:
+    for seed in progress(seeds, "regrasp"):
         began = time.process_time()
         ended, outcome = episode(robot, engine, place, row, seed)
         spent.append(time.process_time() - began)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.contracts.planning import (
     JointGoals,
@@ -201,7 +202,7 @@ def reaction(runs: int) -> None:
     with Stack({"real_time_factor": "0.25"}) as stack:
         stack.wait_active()
         brakes = Brakes(stack)
-        for _ in range(runs):
+        for _ in progress(range(runs), "supervision"):
             report = go(stack, RIGHT, 1.0).result(MOTION_TIMEOUT_S)
             assert report.ok, report.outcome
             brakes.wall_s = brakes.brake_s = float("nan")

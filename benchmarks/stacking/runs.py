@@ -13,6 +13,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from decider_node.stacking.cell import FULL, SMALL
+from handiwork_cli.processes.progress import progress
 
 from .disturbances import Disturbance, Kind
 from .episode import Episode, Result
@@ -131,7 +132,7 @@ def table(runs: list[Run]) -> str:
     """
     lines = ["| disturbance | runs | good | refused | not good | worst, mm | worst, degrees | on the floor |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for kind in Kind:
+    for kind in progress(Kind, "runs"):
         of_kind = [run for run in runs if run.kind is kind]
         if not of_kind:
             continue

@@ -16,6 +16,7 @@ import numpy as np
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.demo_cells import scene_of
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.robot.robot import Robot
@@ -119,7 +120,7 @@ def main() -> int:
             samples.append(dict(zip(message.name, message.position, strict=True)))
 
         stack.client.node.create_subscription(JointState, "joint_states", take, LATEST)
-        for index in range(options.episodes):
+        for index in progress(range(options.episodes), "two arms"):
             seed, is_shared = options.seed + index, has_trays and index % 2 == 1
             reset = ResetWorld.Request(seed=seed, randomize=True)
             answer = stack.call(ResetWorld, "sim/reset", reset).outcome

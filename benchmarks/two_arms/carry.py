@@ -23,6 +23,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.arrival import ee_pose  # noqa: E402
 from handiwork_core.contracts.skill import Progress  # noqa: E402
 from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
@@ -147,7 +148,7 @@ def measure(robot: Robot, seeds: range) -> None:
     """
     engine = engine_of(robot)
     failed, spent, moved, records = Counter[str](), list[float](), list[float](), list[Record]()
-    for seed in seeds:
+    for seed in progress(seeds, "carry"):
         began = time.process_time()
         cell = TwoArmCell(robot, engine, f"{robot.name}_carry", seed)
         record, wanted = Record(cell), goal(robot.name, cell, seed)

@@ -131,7 +131,9 @@ class IsaacBridge(ManagedNode):
         joints.on_restart.append(self._world.start_over)
         joints.on_measured.append(self._world.fetch)
         simulator = SimulatorServices(self, scene, joints, self._world)
-        self._run = IsaacRunServices(self, scene, joints, simulator.ask, simulator.group)
+        self._run = IsaacRunServices(
+            self, scene, joints, simulator.ask, simulator.group, self._world.note_belt
+        )
         self._cups = CupInterface(self, robot, simulator.ask, simulator.group, joints.wire)
         joints.on_restart.append(self._cups.start_over)
         joints.on_paused += [self._world.repeat, self._cups.repeat]

@@ -130,12 +130,12 @@ class Tab:
 
     def open(self, tab: str) -> None:
         """Open a tab of a panel."""
-        self.page.get_by_role("tab", name=tab, exact=True).click()
+        self.page.get_by_role("tab", name=tab, exact=True).click(force=True)
 
     def choose(self, label: str, value: str) -> None:
         """Choose a value of a list."""
         self.page.get_by_label(label, exact=True).first.click(force=True)
-        self.page.get_by_role("option", name=value, exact=True).first.click()
+        self.page.get_by_role("option", name=value, exact=True).first.click(force=True)
 
     def pick(self, name: str, button: str = "Run") -> None:
         """Fill in the form of a pick of an object, and press a button below it."""

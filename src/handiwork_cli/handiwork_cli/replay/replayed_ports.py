@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
-from handiwork_core.bundles.bundle import Before, Validation
+from handiwork_core.bundles.bundle import Before
+from handiwork_core.contracts.delegating import A, DelegatingPlanner, Request, Validation
 from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
-    PathRest,
     PlanRequest,
     PlanResult,
-    SceneQuery,
     ShouldStop,
     Verdict,
 )
+from handiwork_core.contracts.ports import Planner
 from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -24,8 +25,6 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 
 from .session import STEP_S, Session
-
-A = TypeVar("A")
 
 OUTSIDE = frozenset(
     {
@@ -45,6 +44,13 @@ OUTSIDE = frozenset(
     }
 )
 """Codes of answers that depend on processes, load or other arms: no engine would give them again."""
+NO_ANSWER: Mapping[str, Any] = {
+    "plan": PlanResult(Code.CANCELED),
+    "check_candidates": CandidatesResult(Code.CANCELED, "", ()),
+    "validate": Verdict(Code.CANCELED),
+    "validate_rest": Verdict(Code.CANCELED),
+}
+"""The answers of calls that had not returned when the recorded run ended."""
 THREADS = ("path-check", "choice-ahead")
 """Threads of a run that ask the planner while the arm moves."""
 
@@ -86,89 +92,45 @@ class WorldPlanner(Protocol):
 
 
 @dataclass(frozen=True)
-class ReplayedPlanner:
+class ReplayedPlanner(DelegatingPlanner):
     """``Planner`` of one arm."""
 
     session: Session
     planner: WorldPlanner
     arm: str
 
-    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``.
+    def answer(
+        self, port: str, arm: str, request: Request, ask: Callable[[Planner], A], should_stop: ShouldStop
+    ) -> A:
+        """Plan again in the world of the recorded call, and compare; see ``DelegatingPlanner.answer``.
 
         Args:
-            request: The planning problem.
-            should_stop: Not used: only the token ends a replay.
-        """
-        call = self.session.next_call("plan", self.arm)
-        if call is None:
-            return self.planner.plan(request, self.session.world(), should_stop)
-        if call.answer is None or call.answer.code in OUTSIDE:
-            return self._repeated(call.answer or PlanResult(Code.CANCELED), call.ended_s)
-        answer = self.planner.plan(request, call.world, lambda: False)
-        self.session.compare("plan", call.answer, answer)
-        self.session.advance(call.ended_s)
-        return answer
-
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``.
-
-        Args:
-            request: The candidates.
-            should_stop: Not used: only the token ends a replay.
-        """
-        call = self.session.next_call("check_candidates", self.arm)
-        if call is None:
-            return self.planner.check_candidates(request, self.session.world(), should_stop)
-        if call.answer is None or call.answer.code in OUTSIDE:
-            return self._repeated(call.answer or CandidatesResult(Code.CANCELED, "", ()), call.ended_s)
-        answer = self.planner.check_candidates(request, call.world, lambda: False)
-        self.session.compare("check_candidates", call.answer, answer)
-        self.session.advance(call.ended_s)
-        return answer
-
-    def validate(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate``.
-
-        Args:
+            port: Name of the method.
             arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            should_stop: Not used: only the token ends a replay.
+            request: Its arguments.
+            ask: Not used: the planner gets the recorded world.
+            should_stop: Used only after the recorded calls: the token ends a replay.
         """
-        return self._verdict("validate", arm, Validation(trajectory, scene))
-
-    def validate_rest(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate_rest``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            rest: Part of the motion.
-            should_stop: Not used: only the token ends a replay.
-        """
-        return self._verdict("validate_rest", arm, Validation(trajectory, scene, rest))
-
-    def _verdict(self, port: str, arm: str, asked: Validation) -> Verdict:
         call = self.session.next_call(port, self.arm)
         if call is None:
-            return self.planner.validate(arm, asked, self.session.world())
+            return self._plan_in(arm, request, self.session.world(), should_stop)  # type: ignore[return-value]
         if call.answer is None or call.answer.code in OUTSIDE:
-            return self._repeated(call.answer or Verdict(Code.CANCELED), call.ended_s)
-        answer = self.planner.validate(arm, asked, call.world)
-        self.session.compare(port, call.answer, answer)
+            self.session.comparison.repeated += 1
+            answer = call.answer or NO_ANSWER[port]
+        else:
+            answer = self._plan_in(arm, request, call.world, lambda: False)
+            self.session.compare(port, call.answer, answer)
         self.session.advance(call.ended_s)
-        return answer
+        return answer  # type: ignore[no-any-return]
 
-    def _repeated(self, answer: A, ended_s: float) -> A:
-        self.session.comparison.repeated += 1
-        self.session.advance(ended_s)
-        return answer
+    def _plan_in(
+        self, arm: str, request: Request, world: World, should_stop: ShouldStop
+    ) -> PlanResult | CandidatesResult | Verdict:
+        if isinstance(request, PlanRequest):
+            return self.planner.plan(request, world, should_stop)
+        if isinstance(request, CandidatesRequest):
+            return self.planner.check_candidates(request, world, should_stop)
+        return self.planner.validate(arm, request, world)
 
 
 @dataclass(frozen=True)

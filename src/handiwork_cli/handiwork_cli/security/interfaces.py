@@ -43,6 +43,8 @@ class InterfaceTable:
     action_host: Interfaces
     client: Interfaces
     nodes: dict[str, Interfaces] = field(default_factory=dict)
+    programs: dict[str, Interfaces] = field(default_factory=dict)
+    """Programs without a lifecycle, whose names are those of their enclaves."""
 
 
 EVENTS = ("send_goal", "get_result")
@@ -87,6 +89,7 @@ def nodes_of(table: InterfaceTable, robot: Robot) -> tuple[NodeInterfaces, ...]:
             host = replace(table.action_host, executes=hosted)
             found.append(_full(process, process + ACTION_HOST, host, names))
     found.append(_full("client", "client", table.client, names))
+    found += (_full(name, name, own, names) for name, own in table.programs.items())
     return tuple(found)
 
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from handiwork_core.contracts.delegating import Validation
 from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
     CandidatesResult,
-    PathRest,
     PlanRequest,
     PlanResult,
-    SceneQuery,
     Verdict,
 )
 from handiwork_core.contracts.skill import Progress
@@ -40,15 +39,6 @@ PIECES_DEPTH = 5
 
 class BundleError(Exception):
     """A bundle cannot be read; the text is one sentence with the remedy."""
-
-
-@dataclass(frozen=True)
-class Validation:
-    """The arguments of ``Planner.validate`` and ``validate_rest``; ``rest`` is None for the former."""
-
-    trajectory: Trajectory
-    scene: SceneQuery
-    rest: PathRest | None = None
 
 
 @dataclass(frozen=True)

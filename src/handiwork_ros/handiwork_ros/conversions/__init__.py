@@ -1,5 +1,6 @@
 """Convert messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks the messages."""
 
+from .belt import belts_to_msg
 from .other_arm import (
     attachment_from_msg,
     attachment_to_msg,
@@ -64,6 +65,7 @@ __all__ = [
     "at_most",
     "attachment_from_msg",
     "attachment_to_msg",
+    "belts_to_msg",
     "blocking_from_msg",
     "blocking_to_msg",
     "candidate_verdict_from_msg",

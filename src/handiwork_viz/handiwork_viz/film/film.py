@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +14,8 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 
 from .camera import CAMERA, SUN, Camera, Sun
+from .drawing import draw
 from .palette import color_of
-from .picture import Studio
 from .rasterizer import Image
 from .recorder import PERIOD_S, FilmRecording, Instant
 from .solids import BodyTriangles, joined, link_solids, solid_of
@@ -121,15 +119,14 @@ class Projection:
         self._still = joined([*still, *marks])
 
     def frames(self, instants: Sequence[Instant], size_px: tuple[int, int]) -> list[Image]:
-        """Return pictures of instants, (h, w, 3) each, drawn on all cores.
+        """Return pictures of instants, (h, w, 3) each; see ``draw``.
 
         Args:
             instants: The instants.
             size_px: Width and height, px.
         """
-        studio = Studio(self._moving, self._still, self._ground_z, size_px, self._camera, self._sun)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(lambda instant: studio.take(self._poses(instant)), instants))
+        poses = [self._poses(instant) for instant in instants]
+        return draw(self._moving, self._still, self._ground_z, size_px, poses, self._camera, self._sun)
 
     def _poses(self, instant: Instant) -> dict[str, Pose]:
         links = link_poses(self._robot, instant.joints)

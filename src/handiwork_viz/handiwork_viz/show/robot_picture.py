@@ -18,7 +18,7 @@ from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_viz.film.camera import SUN, Camera, Sun
-from handiwork_viz.film.picture import Studio
+from handiwork_viz.film.drawing import draw
 from handiwork_viz.film.solids import (
     BodyTriangles,
     Color,
@@ -126,7 +126,7 @@ def _from_hand(ee: Pose, tcp: Pose) -> Camera:
 def _panel(body: BodyTriangles, axes: BodyTriangles, camera: Camera, words: str) -> Pictures.Image:
     sun = Sun(SUN.direction, frozen(camera.target))
     ground = float(body.corners[..., 2].min())
-    image = Studio({}, joined([body, axes]), ground, PANEL_PX, camera, sun).take({})
+    image = draw({}, joined([body, axes]), ground, PANEL_PX, camera=camera, sun=sun)[0]
     panel = Pictures.fromarray(image)
     ImageDraw.Draw(panel).text((10, 8), words, fill=(40, 42, 48))
     return panel

@@ -8,6 +8,7 @@ So contacts have a moving surface, and friction does the rest. The simulator's m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,11 @@ class Belts:
         if name not in self._velocity:
             raise KeyError(f"belt {name!r} is not one of {sorted(self._velocity)}")
         self._velocity[name], self._changes = belt.velocity, True
+
+    @property
+    def velocities(self) -> Mapping[str, tuple[float, float, float]]:
+        """The velocity that each belt has, or is being brought to, in the frame of its object, m/s."""
+        return dict(self._velocity)
 
     def run_on(self, before: Belts) -> None:
         """Continue with the velocities of the belts of the same names in another model.

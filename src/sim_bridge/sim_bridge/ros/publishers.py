@@ -11,9 +11,11 @@ from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
 
 from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_ros.conversions import (
+    belts_to_msg,
     contacts_to_msg,
     object_states_to_msg,
     time_to_msg,
@@ -47,6 +49,7 @@ class ContractPublishers:
         self._clock = node.create_publisher(Clock, "clock", CLOCK)
         self._joints = node.create_publisher(JointState, "joint_states", LATEST)
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
+        self._belts = LatchedPublisher(node, MarkerArray, "world/belts")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._tf = node.create_publisher(TFMessage, "tf", TF)
@@ -78,12 +81,23 @@ class ContractPublishers:
         self.version += 1
         world = simulation.world
         self._objects.publish(world_objects_to_msg(world.scene.world_objects(), self.version, world.time_s))
+        self.publish_belts(simulation)
         self._publish_world(simulation)
         return self.version
+
+    def publish_belts(self, simulation: Simulation) -> None:
+        """Publish how the belts run.
+
+        Args:
+            simulation: The simulation.
+        """
+        world = simulation.world
+        self._belts.publish(belts_to_msg(world.scene.objects, world.belts.velocities))
 
     def stop(self) -> None:
         """Stop repeating the latched messages."""
         self._objects.forget()
+        self._belts.forget()
 
     def publish(self, simulation: Simulation, tick: int | None) -> None:
         """Publish the topics that are due at this tick.

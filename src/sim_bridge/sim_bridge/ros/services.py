@@ -150,7 +150,12 @@ class SimServices:
         names = sorted(item.name for item in loop.simulation.declared.objects if item.belt is not None)
         if request.object not in names:
             raise BadMessage("object", f"is {request.object!r}; the belts are {names}", Code.UNKNOWN_OBJECT)
-        await self.wait(loop.submit(lambda: loop.simulation.world.belts.run(request.object, belt)))
+
+        def run() -> None:
+            loop.simulation.world.belts.run(request.object, belt)
+            self._publishers.publish_belts(loop.simulation)
+
+        await self.wait(loop.submit(run))
         response.outcome = outcome_to_msg(OK)
         return response
 

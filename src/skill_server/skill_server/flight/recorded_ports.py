@@ -6,17 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_core.bundles.bundle import GripperMove, Validation
-from handiwork_core.contracts.planning import (
-    CandidatesRequest,
-    CandidatesResult,
-    PathRest,
-    PlanRequest,
-    PlanResult,
-    SceneQuery,
-    ShouldStop,
-    Verdict,
-)
+from handiwork_core.bundles.bundle import GripperMove
+from handiwork_core.contracts.delegating import A, DelegatingPlanner, Request
+from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.contracts.ports import Arm, Clock, FrameSource, Gripper, Planner, WorldSource
 from handiwork_core.contracts.skill import Context, Progress
 from handiwork_core.model.geometry import Pose
@@ -67,60 +59,25 @@ class _Keep:
 
 
 @dataclass(frozen=True)
-class RecordedPlanner:
+class RecordedPlanner(DelegatingPlanner):
     """``Planner`` that keeps requests and answers."""
 
     planner: Planner
     keep: _Keep
 
-    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``.
+    def answer(
+        self, port: str, arm: str, request: Request, ask: Callable[[Planner], A], should_stop: ShouldStop
+    ) -> A:
+        """Ask the planner, and keep the request with its answer; see ``DelegatingPlanner.answer``.
 
         Args:
-            request: The planning problem.
-            should_stop: True ends the request.
+            port: Name of the method.
+            arm: Not used: the calls are kept under the arm of the run.
+            request: Its arguments.
+            ask: Asks a planner.
+            should_stop: Not used.
         """
-        act = lambda: self.planner.plan(request, should_stop=should_stop)  # noqa: E731 - a deferred call
-        return self.keep("plan", request, act)  # type: ignore[no-any-return]
-
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``.
-
-        Args:
-            request: The candidates.
-            should_stop: True ends the request.
-        """
-        act = lambda: self.planner.check_candidates(request, should_stop=should_stop)  # noqa: E731
-        return self.keep("check_candidates", request, act)  # type: ignore[no-any-return]
-
-    def validate(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            should_stop: True ends the request.
-        """
-        act = lambda: self.planner.validate(arm, trajectory, scene, should_stop=should_stop)  # noqa: E731
-        return self.keep("validate", Validation(trajectory, scene), act)  # type: ignore[no-any-return]
-
-    def validate_rest(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate_rest``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            rest: Part of the motion.
-            should_stop: True ends the request.
-        """
-        act = lambda: self.planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)  # noqa: E731
-        return self.keep("validate_rest", Validation(trajectory, scene, rest), act)  # type: ignore[no-any-return]
+        return self.keep(port, request, lambda: ask(self.planner))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from importlib import metadata
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 from handiwork_core.bundles.bundle import Bundle, Head, LogLine, Seen, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from skill_server.execution.run import ExecutionResult
@@ -36,6 +37,11 @@ LOG_LINES = 400
 """The greatest number of lines of the log that are kept."""
 DENSE_S, SPARSE_STEP_S = 5.0, 0.2
 """All snapshots of the last seconds are written; before that one in each step, s of the world's clock."""
+CLOSE_S = 20.0
+"""The longest wait for one bundle at the end, s of steady time."""
+CLOSE_POLL_S = 0.1
+TELL_S = 2.0
+"""The time after which the end says which bundles it still writes, s of steady time."""
 WAITING = 20
 """The greatest number of bundles that wait to be written; further ones are left out."""
 NOT_KEPT = "the flight recorder failed (%s: %s); the goal goes on without, please report this"
@@ -65,6 +71,8 @@ class FlightRecorder:
         self._history = deque[Seen](maxlen=int(HISTORY_S / HISTORY_STEP_S))
         self._log = deque[LogLine](maxlen=LOG_LINES)
         self._versions: dict[str, str] = {}
+        self._named = deque[Path]()
+        """The bundles that results have named and that are not written yet, oldest first."""
         self._jobs: queue.Queue[tuple[Path, Bundle] | None] = queue.Queue(WAITING)
         self._writer = threading.Thread(target=self._write_all, name="flight-recorder", daemon=True)
         self._writer.start()
@@ -149,36 +157,58 @@ class FlightRecorder:
             head = self._head(action, skill, arm, outcome)
             at_s = 0.0 if seen is None else seen.at_s
             made = Bundle(head, goal, began_s=at_s, ended_s=at_s, seen=() if seen is None else (seen,))
-            return self._keep(made)
+            # A check that hangs is a failure of this machine, not of the goal.
+            return self._keep(made, is_refused=outcome.code is not Code.UNRESPONSIVE)
         except Exception as error:  # noqa: BLE001 - a recorder must not change how a goal is refused
             log.warning(NOT_KEPT, type(error).__name__, error)
             return ""
 
-    def close(self, timeout_s: float = 5.0) -> None:
-        """Write what waits, then end the thread.
+    def close(self, timeout_s: float = CLOSE_S) -> None:
+        """Write what waits, as results have named it already, then end the thread.
+
+        The wait goes on as long as bundles are completed. What is not written after it is named in the log.
 
         Args:
-            timeout_s: Longest wait, s of steady time.
+            timeout_s: Longest wait for one bundle, s of steady time.
         """
-        try:
-            self._jobs.put(None, timeout=timeout_s)
-        except queue.Full:
-            return
-        self._writer.join(timeout_s)
+        is_asked = is_told = False
+        left, begun_s = -1, time.monotonic()
+        end_s = begun_s + timeout_s
+        while self._writer.is_alive() and time.monotonic() < end_s:
+            if len(self._named) != left:
+                left, end_s = len(self._named), time.monotonic() + timeout_s
+            if not is_asked:
+                with suppress(queue.Full):
+                    self._jobs.put(None, timeout=CLOSE_POLL_S)
+                    is_asked = True
+            if not is_told and time.monotonic() - begun_s > TELL_S:  # a supervisor may soon kill this process
+                is_told = True
+                log.warning("still writing %d bundles that results have named: %s", left, self._names())
+            self._writer.join(CLOSE_POLL_S)
+        if self._named:
+            log.warning(
+                "the end came before these bundles, which results have named, were written: %s", self._names()
+            )
+
+    def _names(self) -> str:
+        return ", ".join(str(path) for path in tuple(self._named))
 
     def _head(self, action: str, skill: str, arm: str, outcome: Outcome) -> Head:
         made = self._now().isoformat(timespec="milliseconds")
         return Head(action, skill, arm, self._robot.name, self._robot_dir, outcome, made)
 
-    def _keep(self, bundle: Bundle) -> str:
+    def _keep(self, bundle: Bundle, *, is_refused: bool = False) -> str:
         """Hand a bundle to the thread that writes; return its path, or an empty text if it is too far behind."""
         head = bundle.head
-        path = self._folder.next_path(head.skill or head.action, head.outcome.code.name, self._now())
+        name, code = head.skill or head.action, head.outcome.code.name
+        path = self._folder.next_path(name, code, self._now(), is_refused=is_refused)
         history = tuple(one for one in tuple(self._history) if one.at_s < bundle.began_s)
         bundle = replace(bundle, seen=newest((*history, *bundle.seen)), log=tuple(self._log))
+        self._named.append(path)
         try:
             self._jobs.put_nowait((path, bundle))
         except queue.Full:
+            self._named.remove(path)
             log.warning("%d bundles wait to be written already: none for this goal", WAITING)
             return ""
         return str(path)
@@ -194,6 +224,7 @@ class FlightRecorder:
                 self._folder.prune(time.time())
             except Exception as error:  # noqa: BLE001 - a full disk or a bug here must never touch a goal
                 log.warning("the bundle %s was not written: %s; the goals go on without", path, error)
+            self._named.remove(path)
 
     def _known_versions(self) -> dict[str, str]:
         if not self._versions:

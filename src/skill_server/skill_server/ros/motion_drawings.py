@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from geometry_msgs.msg import Vector3
 from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
-from handiwork_core.contracts.planning import (
-    CandidatesRequest,
-    CandidatesResult,
-    PathRest,
-    PlanRequest,
-    PlanResult,
-    SceneQuery,
-    ShouldStop,
-    Verdict,
-)
+from handiwork_core.contracts.delegating import A, DelegatingPlanner, Request
+from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResult, ShouldStop
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
@@ -85,7 +79,7 @@ def rejected(request: CandidatesRequest, result: CandidatesResult) -> list[Marke
     return made
 
 
-class DrawnPlanner:
+class DrawnPlanner(DelegatingPlanner):
     """A planner port whose rejected candidates are drawn.
 
     Args:
@@ -96,49 +90,19 @@ class DrawnPlanner:
     def __init__(self, planner: Planner, drawings: MotionDrawings) -> None:
         self._planner, self._drawings = planner, drawings
 
-    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner``.
+    def answer(
+        self, port: str, arm: str, request: Request, ask: Callable[[Planner], A], should_stop: ShouldStop
+    ) -> A:
+        """Ask the planner, and draw what it rejects; see ``DelegatingPlanner.answer``.
 
         Args:
-            request: The request.
-            should_stop: Turns true when the result is no longer wanted.
+            port: Not used.
+            arm: Not used.
+            request: The arguments.
+            ask: Asks a planner.
+            should_stop: Not used.
         """
-        return self._planner.plan(request, should_stop=should_stop)
-
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner``.
-
-        Args:
-            request: The request.
-            should_stop: Turns true when the result is no longer wanted.
-        """
-        result = self._planner.check_candidates(request, should_stop=should_stop)
-        self._drawings.show_candidates(request, result)
+        result = ask(self._planner)
+        if isinstance(request, CandidatesRequest) and isinstance(result, CandidatesResult):
+            self._drawings.show_candidates(request, result)
         return result
-
-    def validate(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            should_stop: Turns true when the result is no longer wanted.
-        """
-        return self._planner.validate(arm, trajectory, scene, should_stop=should_stop)
-
-    def validate_rest(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: The motion.
-            scene: The interpretation of the world.
-            rest: The part that remains.
-            should_stop: Turns true when the result is no longer wanted.
-        """
-        return self._planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)

@@ -66,6 +66,19 @@ def test_a_suction_arm_gets_the_rights_of_its_cup_and_no_gripper() -> None:
     assert not any("gripper_cmd" in name for name in allowed(server, "actions", "call"))
 
 
+def test_the_recorder_reads_everything_and_commands_nothing() -> None:
+    recorder = enclaves("fr3")["/handiwork/recorder"]
+    assert allowed(recorder, "topics", "subscribe") == {"/*"}
+    assert allowed(recorder, "topics", "publish") == {"/parameter_events"}
+    assert not allowed(recorder, "services", "request") | allowed(recorder, "actions", "call")
+
+
+def test_the_page_may_command_the_simulation_and_no_controller() -> None:
+    page = enclaves("fr3")["/handiwork/view"]
+    assert "/sim/set_object_pose" in allowed(page, "services", "request")
+    assert not any("controller" in name for name in allowed(page, "actions", "call"))
+
+
 def test_both_nodes_of_a_process_are_in_its_enclave() -> None:
     server = enclaves("fr3")["/handiwork/skill_server"]
     assert [p.attrib["node"] for p in server.iter("profile")] == ["skill_server", "skill_server_actions"]

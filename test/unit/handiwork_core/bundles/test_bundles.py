@@ -165,6 +165,20 @@ def test_the_folder_keeps_the_newest(tmp_path: Path) -> None:
     assert folder.bundles() == paths[4:]
 
 
+def test_refused_goals_do_not_push_out_failures(tmp_path: Path) -> None:
+    folder = BundleFolder(tmp_path, kept=8, kept_mb=1.0)
+    failed = [folder.next_path("pick", "GRASP_FAILED", NOON) for _ in range(3)]
+    refused = [folder.next_path("pick", "BAD_GOAL", NOON, is_refused=True) for _ in range(50)]
+    for path in (*failed, *refused):
+        path.write_bytes(b"x")
+        folder.prune(0.0)
+    assert folder.bundles() == [*failed, *refused[-2:]]
+    for path in refused[-2:]:
+        path.write_bytes(b"x" * 200_000)
+    folder.prune(0.0)
+    assert folder.bundles() == [*failed, refused[-1]]
+
+
 def test_an_unfinished_file_goes_once_it_is_old(tmp_path: Path) -> None:
     part = tmp_path / ".a.bundle.part"
     part.touch()

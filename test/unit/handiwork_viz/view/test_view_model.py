@@ -12,7 +12,7 @@ from handiwork_core.model.outcome import BodyPair
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Contact, World
 from handiwork_viz.show.page_guard import keeps_token, offers_token
-from handiwork_viz.view.model.goals import KEPT, GoalBoard, GoalEnd, GoalState
+from handiwork_viz.view.model.goals import KEPT, LABELS, STAGES, GoalBoard, GoalEnd, GoalState, StageView
 from handiwork_viz.view.model.scene_state import Moved, Pace, bodies_of, contact_lines, positions_along
 from handiwork_viz.view.model.texts import conditions_html, goals_html, network_html, nodes_html
 from handiwork_viz.view.ros.page.server import address_of, token_for
@@ -50,6 +50,30 @@ def test_goals_of_others_are_shown_and_old_ones_are_not() -> None:
         running(board, str(number))
         board.status(str(number), "run_skill", GoalState.SUCCEEDED, 1.0)
     assert len(board.all()) == KEPT
+
+
+def test_an_endless_goal_keeps_the_newest_stages_and_all_planning_time() -> None:
+    board = GoalBoard()
+    running(board)
+    for number in range(3 * STAGES):
+        board.feedback("a", f"stage {number}", number, 0, 0.0, 0.5 * number, float(number))
+    stages = board.running()[0].stages
+    assert [one.name for one in stages] == [f"stage {n}" for n in range(2 * STAGES - 1, 3 * STAGES - 1)]
+    assert {one.planning_time_s for one in stages} == {0.5}
+    many = tuple(StageView(str(n), 1.0, 0.0) for n in range(3 * STAGES))
+    board.end("a", GoalState.SUCCEEDED, GoalEnd("OK", stages=many), 1.0)
+    ended = board.all()[0]
+    assert ended.end is not None
+    assert len(ended.stages) == len(ended.end.stages) == STAGES
+
+
+def test_labels_of_goals_that_never_came_are_bounded() -> None:
+    board = GoalBoard()
+    for number in range(3 * LABELS):
+        board.name(str(number), f"pick {number}")
+    running(board, "0")
+    running(board, str(3 * LABELS - 1))
+    assert [goal.title for goal in board.running()] == [f"pick {3 * LABELS - 1}", "run_skill"]
 
 
 def test_goals_end_with_their_server() -> None:

@@ -248,6 +248,37 @@ def test_a_writer_that_is_behind_leaves_bundles_out_at_once(
     assert paths[0]
 
 
+def test_the_end_waits_for_every_bundle_that_was_named(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine each takes long: the bound counts from the last one that was written."""
+    begun, written = threading.Event(), list[Path]()
+
+    def slowly(path: Path, _bundle: Bundle) -> None:
+        begun.wait(10.0)
+        threading.Event().wait(0.4)
+        written.append(path)
+
+    monkeypatch.setattr(recorder_module, "write_bundle", slowly)
+    outcome = Outcome(Code.BUSY, "busy")
+    paths = [Path(recorder.refused("pick", {}, "", outcome, None)) for _ in range(4)]
+    begun.set()
+    recorder.close(1.0)
+    assert written == paths
+
+
+def test_the_end_names_what_it_could_not_write(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    is_open = threading.Event()
+    monkeypatch.setattr(recorder_module, "write_bundle", lambda *_: is_open.wait(10.0))
+    path = recorder.refused("pick", {}, "", Outcome(Code.BUSY, "busy"), None)
+    recorder.close(0.2)
+    is_open.set()
+    assert "the end came before these bundles" in caplog.text
+    assert path in caplog.text
+
+
 def test_the_history_is_bounded_and_forgets_another_time(tmp_path: Path) -> None:
     recorder = FlightRecorder(gantry(), "", BundleFolder(tmp_path), lambda: datetime.now().astimezone())
     for step in range(1000):

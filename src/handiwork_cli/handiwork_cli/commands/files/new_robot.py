@@ -7,11 +7,11 @@ import re
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handiwork_cli.processes.progress import Steps
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.mesh_paths import with_mesh_files
 from handiwork_core.robot_files.loader import expand, load_robot
@@ -76,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
     wanted = Wanted(name, f"{name}.urdf", options.protrusion / 1e3, options.samples)
     portable = PortableUrdf(expand(urdf, _arguments(options.arguments)), urdf)
     with_files = with_mesh_files(portable.original, urdf.parent)
-    described = describe(urdf, wanted, given, with_files, _progress())
+    with Steps("new-robot") as steps:
+        described = describe(urdf, wanted, given, with_files, steps.begin)
     described.remarks.assumed[:0] = portable.assumed
     described.remarks.doubtful[:0] = portable.doubtful
     if not portable.licences():
@@ -87,12 +88,6 @@ def run(options: argparse.Namespace) -> int:
         print(line)
     print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
     return 0
-
-
-def _progress() -> Callable[[str], None]:
-    """Return a function that prints steps with the time since now: the whole takes up to a minute."""
-    begin_s = time.monotonic()
-    return lambda step: print(f"{time.monotonic() - begin_s:5.1f} s: {step}", file=sys.stderr, flush=True)
 
 
 def _arguments(words: Sequence[str]) -> dict[str, str]:

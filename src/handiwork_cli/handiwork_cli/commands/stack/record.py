@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -63,4 +64,6 @@ def _fault(options: argparse.Namespace) -> str:
     for name in ("max_size_mb", "max_duration_s"):
         if not getattr(options, name) > 0.0:
             return f"--{name.replace('_', '-')} is {getattr(options, name)}; give more than 0"
+    if not 0.0 <= options.keep_free_mb < math.inf:
+        return f"--keep-free-mb is {options.keep_free_mb}; give 0 or more"
     return ""

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """
     table = load_table(share_of("handiwork_bringup") / TABLE)
     options.policy.write_text(policy_text(nodes_of(table, robot_of(options.robot))), encoding="utf-8")
-    print(f"{options.policy}: permissions of {', '.join([*table.nodes, 'client'])}")
+    print(f"{options.policy}: permissions of {', '.join([*table.nodes, 'client', *table.programs])}")
     return 0 if options.keystore is None else _make_keystore(options.keystore, options.policy)
 
 

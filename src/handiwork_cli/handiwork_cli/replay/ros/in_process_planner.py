@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from handiwork_core.bundles.bundle import Bundle, BundleError, Validation
+from handiwork_core.bundles.bundle import Bundle, BundleError
+from handiwork_core.contracts.delegating import Validation
 from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,

@@ -12,6 +12,10 @@ from handiwork_core.model.outcome import BodyPair
 
 KEPT = 8
 """Goals that are kept after their end."""
+STAGES = 40
+"""The greatest number of stages that are kept of one goal; the oldest go first."""
+LABELS = 64
+"""The greatest number of labels that are kept, also of goals that have not begun; the oldest go first."""
 
 
 class GoalState(IntEnum):
@@ -68,7 +72,8 @@ class GoalView:
         count: Number of stages.
         fraction: Completed part, 0 to 1.
         planning_time_s: Planning time so far, s.
-        stages: Finished stages as they were seen.
+        stages: Finished stages as they were seen, at most ``STAGES``.
+        planned_s: Planning time of all finished stages, s.
         end: Its end; None while it runs, and where the server did not tell it.
         ended_s: Steady time of its end, s.
     """
@@ -85,6 +90,7 @@ class GoalView:
     fraction: float = 0.0
     planning_time_s: float = 0.0
     stages: tuple[StageView, ...] = ()
+    planned_s: float = 0.0
     end: GoalEnd | None = None
     ended_s: float = 0.0
 
@@ -112,6 +118,8 @@ class GoalBoard:
         """
         with self._lock:
             self._labels[goal_id] = label
+            while len(self._labels) > LABELS:
+                del self._labels[next(iter(self._labels))]
             if goal_id in self._goals:
                 self._put(replace(self._goals[goal_id], label=label))
 
@@ -166,9 +174,11 @@ class GoalBoard:
                 return
             if stage != goal.stage:
                 begun_s = goal.stage_begun_s or goal.begun_s
-                planned = max(0.0, planning_s - sum(one.planning_time_s for one in goal.stages))
+                planned = max(0.0, planning_s - goal.planned_s)
                 past = (StageView(goal.stage, now_s - begun_s, planned),) if goal.stage else ()
-                goal = replace(goal, stage=stage, stage_begun_s=now_s, stages=(*goal.stages, *past))
+                stages = (*goal.stages, *past)[-STAGES:]
+                planned_s = goal.planned_s + sum(one.planning_time_s for one in past)
+                goal = replace(goal, stage=stage, stage_begun_s=now_s, stages=stages, planned_s=planned_s)
             self._put(replace(goal, index=index, count=count, fraction=fraction, planning_time_s=planning_s))
 
     def end(self, goal_id: str, state: GoalState, end: GoalEnd, now_s: float) -> None:
@@ -183,6 +193,7 @@ class GoalBoard:
         with self._lock:
             goal = self._goals.get(goal_id)
             if goal is not None:
+                end = replace(end, stages=end.stages[-STAGES:])
                 stages = end.stages or goal.stages
                 done = replace(goal, state=state, end=end, stages=stages, ended_s=goal.ended_s or now_s)
                 self._put(replace(done, fraction=1.0 if state is GoalState.SUCCEEDED else goal.fraction))
@@ -202,6 +213,14 @@ class GoalBoard:
                             goal, state=GoalState.ABORTED, end=GoalEnd("UNRESPONSIVE", why), ended_s=now_s
                         )
                     )
+
+    def forget_running(self) -> None:
+        """Forget the goals that run: their ends are not received any more. Those that go on are received again."""
+        with self._lock:
+            self._goals = OrderedDict(
+                (key, goal) for key, goal in self._goals.items() if not goal.state.is_running
+            )
+            self.version += 1
 
     def all(self) -> Sequence[GoalView]:
         """Return the goals, the newest first; those that run come before those that ended."""

@@ -16,6 +16,7 @@ from handiwork_core.robot.robot import Robot
 
 MOVED_M, MOVED = 1e-4, 1e-3
 """A body that moved by less [m; quaternion element] is not drawn again."""
+LIMITS = (MOVED_M,) * 3 + (MOVED,) * 4
 FORCE_M_PER_N = 0.004
 LONGEST_FORCE_M = 0.15
 
@@ -58,7 +59,7 @@ class Moved:
     """Finds the bodies that have moved visibly since they were drawn last."""
 
     def __init__(self) -> None:
-        self._drawn: dict[str, Array] = {}
+        self._drawn: dict[str, tuple[float, ...]] = {}
 
     def changes(self, poses: Mapping[str, Pose]) -> Iterator[tuple[str, Pose]]:
         """Yield the bodies that have moved, and remember them as drawn.
@@ -70,12 +71,15 @@ class Moved:
             Name and pose.
         """
         for name, pose in poses.items():
-            row = np.concatenate([pose.translation_m, np.asarray(pose.rotation.wxyz)])
+            row = (
+                *pose.translation_m.tolist(),
+                *np.asarray(pose.rotation.wxyz).tolist(),
+            )  # for seven numbers faster than arrays
             last = self._drawn.get(name)
-            if last is not None:
-                apart = np.abs(row - last)
-                if apart[:3].max() < MOVED_M and apart[3:].max() < MOVED:
-                    continue
+            if last is not None and all(
+                abs(a - b) < limit for a, b, limit in zip(row, last, LIMITS, strict=True)
+            ):
+                continue
             self._drawn[name] = row
             yield name, pose
 

@@ -1,8 +1,9 @@
-"""The drawings of conditions and of rejected candidates, read from their markers."""
+"""The drawings of conditions, of rejected candidates and of belts, read from their markers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,25 @@ from visualization_msgs.msg import Marker
 
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_ros.conversions import pose_from_msg
+
+
+@dataclass(frozen=True)
+class BeltDrawing:
+    """How one belt runs: a text at its place, and an arrow along the x axis of its pose; both in the object's frame.
+
+    Attributes:
+        object: Name of the belt's object.
+        text: Its speed in words.
+        object_T_text: Place of the text.
+        object_T_arrow: Begin and direction of the arrow; None for a belt that stands.
+        length_m: Length of the arrow, m.
+    """
+
+    object: str
+    text: str
+    object_T_text: Pose
+    object_T_arrow: Pose | None
+    length_m: float
 
 
 def drawings(message: Any) -> tuple[Array, Array, Array, Array]:
@@ -52,6 +72,26 @@ def candidates(message: Any) -> list[tuple[str, Pose]]:
     """
     arrows = (marker for marker in message.markers if marker.action == Marker.ADD)
     return [(marker.ns, pose_from_msg(marker.pose, "marker")) for marker in arrows]
+
+
+def belts(message: Any) -> list[BeltDrawing]:
+    """Return the motion of conveyor belts.
+
+    Args:
+        message: A MarkerArray with an arrow and a text for each belt, in the frame of its object.
+
+    Returns:
+        The belts that run or stand; an arrow without a text is left out.
+    """
+    arrows = {one.ns: one for one in message.markers if one.type == Marker.ARROW and one.action == Marker.ADD}
+    found = []
+    for marker in message.markers:
+        if marker.type == Marker.TEXT_VIEW_FACING and marker.action == Marker.ADD:
+            arrow, place = arrows.get(marker.ns), pose_from_msg(marker.pose, "marker")
+            pose = None if arrow is None else pose_from_msg(arrow.pose, "marker")
+            length_m = 0.0 if arrow is None else arrow.scale.x
+            found.append(BeltDrawing(marker.header.frame_id, marker.text, place, pose, length_m))
+    return found
 
 
 def _joined(parts: Sequence[Array], empty: tuple[int, ...]) -> Array:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from handiwork_msgs.action import RunTask
 from handiwork_msgs.msg import Conditions, NodeStatus, SafetyState, TaskProgress
@@ -21,6 +22,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
@@ -28,6 +30,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.skill_report import SkillReport
 from handiwork_ros.actions.task_report import TaskReport
+from handiwork_ros.clients.goal_handle import GoalHandle
 from handiwork_ros.clients.skill_client import SERVER, SkillClient
 from handiwork_ros.clients.skill_goals import plan_goal, skill_goal
 from handiwork_ros.conversions import pose_to_msg, trajectory_from_msg
@@ -44,10 +47,130 @@ from .goal_observer import GoalObserver
 ANSWER_S = 10.0
 SIMULATOR = "sim_bridge"
 FACTOR = "real_time_factor"
+Topic: TypeAlias = "tuple[Any, str, Callable[[Any], None], Any]"
+"""Type and name of a topic, what takes its messages, and its profile."""
+R = TypeVar("R", SkillReport, TaskReport)
+
+
+class _Session:
+    """The nodes of the link from one ``wake`` to the next ``rest``.
+
+    Args:
+        board: Receives the goals.
+        topics: The topics to subscribe to.
+        robot: The robot whose world is read; None before it is known.
+    """
+
+    def __init__(self, board: GoalBoard, topics: tuple[Topic, ...], robot: Robot | None) -> None:
+        name = f"handiwork_view_{os.getpid()}"
+        self._background = BackgroundNode(name)
+        self._node: Node = self._background.node
+        self._observer = GoalObserver(self._node, board)
+        self._drawings: list[Any] = []
+        self._services: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        self.source: RosWorldSource | None = None
+        for topic in topics:
+            self._subscribe(topic)
+        if robot is not None:
+            self._read_world(robot)
+        self._background.start()
+        self.client = SkillClient(node_name=f"{name}_goals")
+
+    @property
+    def is_drawing(self) -> bool:
+        """True while drawings are asked for."""
+        return bool(self._drawings)
+
+    def watch(self, robot: Robot) -> None:
+        """Subscribe to the world of a robot.
+
+        Args:
+            robot: The robot.
+        """
+        made = threading.Event()
+
+        def make() -> None:
+            self._read_world(robot)
+            made.set()
+
+        on_executor(self._node, make)
+        made.wait(ANSWER_S)
+
+    def draw(self, topics: tuple[Topic, ...]) -> None:
+        """Subscribe to drawings, in place of those before.
+
+        Args:
+            topics: Their topics.
+        """
+
+        def change() -> None:
+            for sub in self._drawings:
+                self._node.destroy_subscription(sub)
+            self._drawings = [self._subscribe(topic) for topic in topics]
+
+        on_executor(self._node, change)
+
+    def cancel(self, goal_id: str, action: str) -> None:
+        """Ask for the end of a goal; see ``GoalObserver.cancel``.
+
+        Args:
+            goal_id: Id of the goal.
+            action: Name of its action.
+        """
+        on_executor(self._node, lambda: self._observer.cancel(goal_id, action))
+
+    def serves(self, kind: Any, name: str) -> bool:
+        """Check whether a service is there.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+        """
+        return bool(self._client(kind, name)[0].service_is_ready())
+
+    def ask(self, kind: Any, name: str, request: Any, timeout_s: float) -> Any:
+        """Call a service; see ``StackLink.ask``.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+            request: The request.
+            timeout_s: Longest wait, s.
+
+        Returns:
+            The response; None where there is none in time.
+        """
+        client, is_new = self._client(kind, name)
+        answer = call(self._node, client, request, timeout_s=timeout_s, is_new=is_new)
+        return None if isinstance(answer, NoAnswer) else answer
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self.client.close()
+        self._background.stop()
+        self._background.destroy()
+
+    def _read_world(self, robot: Robot) -> None:
+        wanted = Subscriptions(contacts=True, cups=True, on_demand=True)
+        self.source = RosWorldSource(self._node, robot, wanted)
+
+    def _subscribe(self, topic: Topic) -> Any:
+        kind, name, take, qos = topic
+        return self._node.create_subscription(kind, name, guard(self._node, take), qos)
+
+    def _client(self, kind: Any, name: str) -> tuple[Any, bool]:
+        with self._lock:
+            is_new = name not in self._services
+            if is_new:
+                self._services[name] = self._node.create_client(kind, name)
+            return self._services[name], is_new
 
 
 class StackLink:
-    """A node of its own on a running stack. Ending it, or killing its process, ends no goal.
+    """Nodes of its own on a running stack while somebody looks. Ending it, or killing its process, ends no goal.
+
+    It begins at rest: without a node, a subscription or a timer.
 
     Attributes:
         board: The goals of the stack.
@@ -59,6 +182,7 @@ class StackLink:
         markers: The newest drawings of conditions, while they are asked for.
         motion: The motion that began last, while drawings are asked for; None before the first.
         candidates: The newest drawings of rejected candidates, while they are asked for.
+        belts: The newest drawings of conveyor belts; None before the first.
     """
 
     def __init__(self) -> None:
@@ -71,27 +195,61 @@ class StackLink:
         self.markers: Any = None
         self.motion: Trajectory | None = None
         self.candidates: Any = None
-        self._is_drawing = False
-        self._drawing_subs: list[Any] = []
-        self._source: RosWorldSource | None = None
-        self._services: dict[str, Any] = {}
+        self.belts: Any = None
+        self._robot: Robot | None = None
+        self._session: _Session | None = None
+        self._waiting = 0
         self._lock = threading.Lock()
-        name = f"handiwork_view_{os.getpid()}"
-        self._background = BackgroundNode(name)
-        self.node: Node = self._background.node
-        self._observer = GoalObserver(self.node, self.board)
-        for kind, topic, take, qos in (
+
+    @property
+    def is_awake(self) -> bool:
+        """True while the nodes are there."""
+        return self._session is not None
+
+    @property
+    def awaits_goal(self) -> bool:
+        """True while the end of a goal of this page is awaited."""
+        return self._waiting > 0
+
+    def wake(self) -> None:
+        """Join the ROS graph and subscribe; nothing where that is done already."""
+        if self._session is not None:
+            return
+        session = _Session(self.board, self._topics(), self._robot)
+        text = f"{SERVER} is silent or gone, so its goals are given up; see the arm itself"
+        session.client.signs.on_loss(SERVER, lambda _name: self.board.lose(now_s(), text))
+        self._session = session
+
+    def rest(self) -> bool:
+        """Leave the ROS graph until ``wake``. Goals that run go on.
+
+        Returns:
+            False where a goal of this page runs: its end is awaited first.
+        """
+        with self._lock:
+            if self._waiting:
+                return False
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+            del session
+            gc.collect()  # action clients and their node refer to each other, and would stay in the ROS graph
+            self.board.forget_running()
+            self.conditions = self.progress = self.safety = None
+            self.markers = self.motion = self.candidates = self.belts = None
+            self.network = ""
+            self.nodes.clear()
+        return True
+
+    def _topics(self) -> tuple[Topic, ...]:
+        return (
             (Conditions, "conditions", self._take("conditions"), LATCHED),
             (TaskProgress, "conditions/progress", self._take("progress"), LATCHED),
             (SafetyState, "safety/state", self._take("safety"), LATCHED),
             (String, "decider/network", self._on_network, LATCHED),
             (NodeStatus, "handiwork/status", self._on_status, STATUS),
-        ):
-            self.node.create_subscription(kind, topic, guard(self.node, take), qos)
-        self._background.start()
-        self.client = SkillClient(node_name=f"{name}_goals")
-        text = f"{SERVER} is silent or gone, so its goals are given up; see the arm itself"
-        self.client.signs.on_loss(SERVER, lambda _name: self.board.lose(now_s(), text))
+            (MarkerArray, "world/belts", self._take("belts"), LATCHED),
+        )
 
     def find_robot(self, should_stop: Callable[[], bool]) -> tuple[Robot, Path] | None:
         """Wait for the robot of the stack, and read its files.
@@ -114,24 +272,19 @@ class StackLink:
         return None
 
     def watch(self, robot: Robot) -> None:
-        """Subscribe to the world of a robot; it is read only by ``world``.
+        """Subscribe to the world of a robot, now and after each ``wake``; it is read only by ``world``.
 
         Args:
             robot: The robot.
         """
-        wanted = Subscriptions(contacts=True, cups=True, on_demand=True)
-        made = threading.Event()
-
-        def make() -> None:
-            self._source = RosWorldSource(self.node, robot, wanted)
-            made.set()
-
-        on_executor(self.node, make)
-        made.wait(ANSWER_S)
+        self._robot = robot
+        if self._session is not None:
+            self._session.watch(robot)
 
     def world(self) -> World | None:
-        """Return the newest snapshot; None before the robot is known."""
-        return None if self._source is None else self._source.snapshot()
+        """Return the newest snapshot; None before the robot is known, and at rest."""
+        session = self._session
+        return None if session is None or session.source is None else session.source.snapshot()
 
     def draw(self, is_wanted: bool) -> None:
         """Ask for drawings of conditions, candidates and motions, which others make only while they are asked for.
@@ -139,25 +292,15 @@ class StackLink:
         Args:
             is_wanted: True while somebody looks at them.
         """
-        if is_wanted == self._is_drawing:
-            return
-        self._is_drawing = is_wanted
-
-        def change() -> None:
-            for sub in self._drawing_subs:
-                self.node.destroy_subscription(sub)
-            self._drawing_subs = [
-                self.node.create_subscription(kind, topic, guard(self.node, take), LATEST)
-                for kind, topic, take in (
-                    (MarkerArray, "conditions/markers", self._take("markers")),
-                    (MarkerArray, "candidates/markers", self._take("candidates")),
-                    (JointTrajectory, "motion/planned", self._on_motion),
-                )
-                if is_wanted
-            ]
+        session = self._session
+        if session is not None and session.is_drawing != is_wanted:
             self.markers = None
-
-        on_executor(self.node, change)
+            topics = (
+                (MarkerArray, "conditions/markers", self._take("markers"), LATEST),
+                (MarkerArray, "candidates/markers", self._take("candidates"), LATEST),
+                (JointTrajectory, "motion/planned", self._on_motion, LATEST),
+            )
+            session.draw(topics if is_wanted else ())
 
     def run_skill(
         self, skill: str, parameters: Mapping[str, Any], arm: str, *, plan_only: bool, label: str
@@ -174,9 +317,8 @@ class StackLink:
         Returns:
             The report.
         """
-        handle = self.client.send(skill_goal(skill, parameters, arm, plan_only=plan_only))
-        self.board.name(handle.goal_id, label)
-        return handle.result(math.inf)
+        goal = skill_goal(skill, parameters, arm, plan_only=plan_only)
+        return self._awaited(lambda client: client.send(goal), label)
 
     def execute(self, plan_id: str, label: str) -> SkillReport:
         """Execute a previewed plan and wait for its end; on a thread of its own.
@@ -188,9 +330,7 @@ class StackLink:
         Returns:
             The report.
         """
-        handle = self.client.send(plan_goal(plan_id))
-        self.board.name(handle.goal_id, label)
-        return handle.result(math.inf)
+        return self._awaited(lambda client: client.send(plan_goal(plan_id)), label)
 
     def run_task(self, text: str, source: str, *, check_only: bool) -> TaskReport:
         """Check or run a task and wait for its end; on a thread of its own.
@@ -204,9 +344,23 @@ class StackLink:
             The report.
         """
         goal = RunTask.Goal(task=text, source=source, check_only=check_only)
-        handle = self.client.send_task(goal)
-        self.board.name(handle.goal_id, f"{'check of ' if check_only else ''}task {source}")
-        return handle.result(math.inf)
+        label = f"{'check of ' if check_only else ''}task {source}"
+        return self._awaited(lambda client: client.send_task(goal), label)
+
+    def _awaited(self, send: Callable[[SkillClient], GoalHandle[R]], label: str) -> R:
+        """Send a goal and wait for its end, before which this link does not rest."""
+        with self._lock:
+            session = self._session
+            if session is None:
+                raise ConfigError("view", ["the page has no connection to the stack yet; press again"])
+            self._waiting += 1
+        try:
+            handle = send(session.client)
+            self.board.name(handle.goal_id, label)
+            return handle.result(math.inf)
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def cancel_all(self) -> int:
         """Cancel every goal that runs, one by one by its id, also those of other programs.
@@ -214,13 +368,12 @@ class StackLink:
         Returns:
             Number of the goals.
         """
-        running = self.board.running()
+        running, session = self.board.running(), self._session
+        if session is None:
+            return 0
         for goal in running:
-            self._cancel(goal.goal_id, goal.action)
+            session.cancel(goal.goal_id, goal.action)
         return len(running)
-
-    def _cancel(self, goal_id: str, action: str) -> None:
-        on_executor(self.node, lambda: self._observer.cancel(goal_id, action))
 
     def pause(self, is_paused: bool) -> str:
         """Pause or continue the simulation.
@@ -291,11 +444,13 @@ class StackLink:
 
     def has_simulation(self) -> bool:
         """Check whether the stack simulates its world."""
-        return bool(self._client(SetPaused, "sim/set_paused")[0].service_is_ready())
+        session = self._session
+        return session is not None and session.serves(SetPaused, "sim/set_paused")
 
     def is_ready(self) -> bool:
         """Check whether goals are accepted."""
-        return bool(self.client.signs.is_active(SERVER))
+        session = self._session
+        return session is not None and bool(session.client.signs.is_active(SERVER))
 
     def ask(self, kind: Any, name: str, request: Any, timeout_s: float = ANSWER_S) -> Any:
         """Call a service and wait; not on the node's thread.
@@ -309,28 +464,20 @@ class StackLink:
         Returns:
             The response; None where there is none in time.
         """
-        client, is_new = self._client(kind, name)
-        answer = call(self.node, client, request, timeout_s=timeout_s, is_new=is_new)
-        return None if isinstance(answer, NoAnswer) else answer
+        session = self._session
+        return None if session is None else session.ask(kind, name, request, timeout_s)
 
     def close(self) -> None:
-        """Leave the ROS graph. Goals that run go on."""
-        self.client.close()
-        self._background.stop()
-        self._background.destroy()
+        """Leave the ROS graph for good. Goals that run go on."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
 
     def _command(self, kind: Any, name: str, request: Any) -> str:
         answer = self.ask(kind, name, request)
         if answer is None:
             return f"{name} does not answer; only a simulation serves it"
         return "" if answer.outcome.code == answer.outcome.OK else answer.outcome.message
-
-    def _client(self, kind: Any, name: str) -> tuple[Any, bool]:
-        with self._lock:
-            is_new = name not in self._services
-            if is_new:
-                self._services[name] = self.node.create_client(kind, name)
-            return self._services[name], is_new
 
     def _take(self, attribute: str) -> Callable[[Any], None]:
         return lambda message: setattr(self, attribute, message)

@@ -36,12 +36,19 @@ class IsaacRunServices:
         joints: Gets the state of the pause.
         ask: Calls the script's services.
         group: Reentrant group of the services and of the clients that they wait for.
+        on_belt: Called with the name of a belt and its new velocity, m/s.
     """
 
     def __init__(
-        self, node: ManagedNode, scene: Scene, joints: JointInterface, ask: Ask, group: CallbackGroup
+        self,
+        node: ManagedNode,
+        scene: Scene,
+        joints: JointInterface,
+        ask: Ask,
+        group: CallbackGroup,
+        on_belt: Callable[[str, tuple[float, float, float]], None],
     ) -> None:
-        self._joints, self._ask = joints, ask
+        self._joints, self._ask, self._on_belt = joints, ask, on_belt
         self._belts = sorted(item.name for item in scene.objects if item.belt is not None)
         self._pause_client = node.create_client(SetBool, wire.PAUSE, callback_group=group)
         self._step_client = node.create_client(Trigger, wire.STEP, callback_group=group)
@@ -92,6 +99,8 @@ class IsaacRunServices:
         message = TwistStamped()
         message.header.frame_id, message.twist.linear = request.object, wanted
         self._belt.publish(message)
+        if outcome.ok:
+            self._on_belt(request.object, (wanted.x, wanted.y, wanted.z))
         response.outcome = outcome_to_msg(outcome)
         return response
 

@@ -12,6 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from handiwork_core import isaac_wire as wire
 from handiwork_core.control.rate_limiter import RateLimiter
@@ -21,7 +22,7 @@ from handiwork_core.scene.loader import Scene
 from handiwork_ros.cdr.formats import CONTACTS, OBJECT_STATES
 from handiwork_ros.cdr.message_reader import FrameReader, TransformRows, text_from_bytes
 from handiwork_ros.cdr.row_writer import RowWriter
-from handiwork_ros.conversions import world_objects_to_msg
+from handiwork_ros.conversions import belts_to_msg, world_objects_to_msg
 from handiwork_ros.intake.topic_intake import number_of
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
@@ -65,6 +66,8 @@ class WorldInterface:
         self._state_writer = RowWriter(OBJECT_STATES)
         self._contact_writer = RowWriter(CONTACTS)
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
+        self._belts = LatchedPublisher(node, MarkerArray, "world/belts")
+        self._velocities = dict[str, tuple[float, float, float]]()
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._last: dict[Publisher, bytes] = {}
@@ -80,16 +83,32 @@ class WorldInterface:
         self.version += 1
         message = world_objects_to_msg(self._scene.world_objects(), self.version, self.time_s)
         self._objects.publish(message)
+        self._publish_belts()
         return self.version
+
+    def note_belt(self, name: str, velocity: tuple[float, float, float]) -> None:
+        """Note a new velocity of a belt, and publish how the belts run.
+
+        Args:
+            name: Name of the belt.
+            velocity: Velocity of its surface in the object's frame, m/s.
+        """
+        self._velocities[name] = velocity
+        self._publish_belts()
+
+    def _publish_belts(self) -> None:
+        self._belts.publish(belts_to_msg(self._scene.objects, self._velocities))
 
     def stop(self) -> None:
         """Stop repeating the latched messages."""
         self._objects.forget()
+        self._belts.forget()
 
     def start_over(self) -> None:
         """Forget the poses after a restart of the simulation, and publish a new version."""
         self.tracker.forget()
         self._last.clear()
+        self._velocities.clear()
         self.publish_geometry()
 
     async def placed(

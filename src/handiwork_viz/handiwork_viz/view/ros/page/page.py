@@ -22,7 +22,7 @@ from handiwork_viz.view.model.scene_state import (
     motion_positions,
     positions_along,
 )
-from handiwork_viz.view.ros.condition_drawings import candidates, drawings
+from handiwork_viz.view.ros.condition_drawings import belts, candidates, drawings
 from handiwork_viz.view.ros.stack_link import StackLink, now_s
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     import viser
 
 SCENE_PERIOD_S = 1.0 / 30.0
+SHORTEST_S = 0.005
+"""The shortest pause between two pictures: a machine that is too slow gets fewer of them."""
 TEXT_EVERY = 6
 """Texts are looked at with every sixth picture of the scene."""
-REST_S = 1.0
+REST_S = 5.0
 """Pause between two checks for an open browser, s; a new browser ends it at once."""
 SAME_M, SAME_RAD = 1e-3, 1e-2
 """A link whose ghost is as near as this is not drawn twice."""
@@ -78,6 +80,7 @@ class ViewPage:
         self._preview: tuple[SkillPreview, float] | None = None
         self._drawn: Any = None
         self._rejected: Any = None
+        self._belts: Any = None
         self._scene: SceneView | None = None
         self._run: RunPanel | None = None
         self._simulation: SimulationPanel | None = None
@@ -101,6 +104,7 @@ class ViewPage:
         self._link.close()
 
     def _serve(self) -> None:
+        self._link.wake()
         try:
             found = self._link.find_robot(self._closing.is_set)
         except ConfigError as error:
@@ -113,11 +117,13 @@ class ViewPage:
         self._link.watch(robot)
         self._add_parts(robot, folder, skills)
         self._on_ready(robot.name)
-        turn = 0
-        while not self._closing.wait(SCENE_PERIOD_S):
+        turn, due_s = 0, now_s()
+        while not self._closing.wait(max(0.0, due_s - now_s())):
             if not self.server.get_clients():
                 self._rest()
                 continue
+            due_s = max(due_s + SCENE_PERIOD_S, now_s() + SHORTEST_S)
+            self._link.wake()
             try:
                 self._turn(turn)
             except Exception as error:  # noqa: BLE001 - one bad snapshot must not end the page
@@ -126,11 +132,13 @@ class ViewPage:
             turn += 1
 
     def _rest(self) -> None:
-        """Do nothing while nobody looks."""
+        """Do nothing while nobody looks: after a moment the nodes leave, and come back with the next browser."""
         self._link.draw(False)
         self._looked_at.clear()
-        if not self.server.get_clients() and not self._closing.is_set():
-            self._looked_at.wait(REST_S)
+        if self.server.get_clients() or self._closing.is_set():
+            return
+        if not self._looked_at.wait(REST_S) and self._link.is_awake:
+            self._link.rest()
 
     def _add_parts(self, robot: Robot, folder: Path, skills: dict[str, Skill[Any]]) -> None:
         server, link = self.server, self._link
@@ -175,6 +183,9 @@ class ViewPage:
         scene, link = self._scene, self._link
         assert scene is not None
         link.draw(any(scene.is_on(layer) for layer in ("conditions", "candidates", "ghost")))
+        if link.belts is not None and (link.belts is not self._belts or scene.has_new_objects):
+            self._belts, scene.has_new_objects = link.belts, False
+            scene.draw_belts(belts(link.belts))
         message = link.markers
         if message is not None and message is not self._drawn and scene.is_on("conditions"):
             self._drawn = message

@@ -15,6 +15,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_viz.film.palette import color_of
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 from handiwork_viz.view.model.scene_state import Moved, contact_lines, link_places
+from handiwork_viz.view.ros.condition_drawings import BeltDrawing
 
 if TYPE_CHECKING:
     import viser
@@ -25,7 +26,8 @@ ROUNDING_M = 0.002
 AXES_M, AXES_RADIUS_M = 0.06, 0.002
 CONTACT_RGB, FORCE_RGB = (240, 140, 0), (250, 82, 82)
 CONTACT_M = 0.012
-LAYERS = ("robot", "objects", "names", "frames", "contacts", "conditions", "ghost", "candidates")
+BELT_RGB, CHEVRON_M = (250, 190, 30), 0.12
+LAYERS = ("robot", "objects", "names", "frames", "belts", "contacts", "conditions", "ghost", "candidates")
 HIDDEN = ("frames", "names")
 """The layers that are not shown at first."""
 
@@ -56,6 +58,8 @@ class SceneView:
         self._marked: tuple[str, ...] = ()
         self._is_ghost_shown = False
         self._geometry = 0
+        self.has_new_objects = False
+        """True once objects were replaced, and with them what is drawn on them."""
         self._contacts = self._conditions = b""
         self._add_robot()
 
@@ -106,7 +110,7 @@ class SceneView:
             dragged: An object that follows the mouse, and is not drawn where the snapshot has it.
         """
         if world.version != self._geometry:
-            self._geometry = world.version
+            self._geometry, self.has_new_objects = world.version, True
             self._replace_objects(world.objects)
         poses = {f"{self._robot.name}/{link}": pose for link, pose in link_places(self._robot, world).items()}
         poses.update((name, state.world_T_object) for name, state in world.states.items() if name != dragged)
@@ -248,6 +252,31 @@ class SceneView:
         with self._server.atomic():
             self._replace_lines("conditions", "/conditions", points, lines, point_rgb, line_rgb)
 
+    def draw_belts(self, items: Iterable[BeltDrawing]) -> None:
+        """Draw the motion of conveyor belts on their objects: chevrons along it, and its speed.
+
+        Args:
+            items: The belts.
+        """
+        with self._server.atomic():
+            for node in self._layers["belts"]:
+                node.remove()
+            self._layers["belts"].clear()
+            for item in (one for one in items if one.object in self._roots):
+                path = f"/world/{_path(item.object)}/belt"
+                place = item.object_T_text.translation_m
+                self._to_layer("belts", self._scene.add_label(f"{path}/text", item.text, position=place))
+                if item.object_T_arrow is not None:
+                    lines = item.object_T_arrow.apply(chevrons(item.length_m).reshape(-1, 3)).reshape(
+                        -1, 2, 3
+                    )
+                    self._to_layer(
+                        "belts",
+                        self._scene.add_line_segments(
+                            f"{path}/chevrons", lines.astype(np.float32), BELT_RGB, line_width=3.0
+                        ),
+                    )
+
     def draw_ghost(self, places: Mapping[str, Pose] | None) -> None:
         """Draw the robot where a plan has it; None removes it.
 
@@ -295,6 +324,24 @@ class SceneView:
                 self._to_layer("candidates", axes, self._scene.add_label(f"{path}/reason", reason))
 
 
+def chevrons(length_m: float) -> Array:
+    """Return chevrons that point along x.
+
+    Args:
+        length_m: Length of their row, m.
+
+    Returns:
+        Segments, (n, 2, 3), m.
+    """
+    tips = np.linspace(0.0, length_m, max(2, 1 + round(length_m / CHEVRON_M)))
+    segments = []
+    for tip in tips:
+        for side in (-0.4, 0.4):
+            end = (tip - 0.4 * CHEVRON_M, side * CHEVRON_M, 0.0)
+            segments.append(((tip, 0.0, 0.0), end))
+    return np.array(segments)
+
+
 def put(node: Any, pose: Pose) -> None:
     """Set the pose of a node of the scene.
 
@@ -302,8 +349,12 @@ def put(node: Any, pose: Pose) -> None:
         node: The node.
         pose: Its pose in its parent.
     """
-    node.position = pose.translation_m
-    node.wxyz = pose.rotation.wxyz
+    # viser's own comparison of each value costs more than all else that moving a node costs.
+    wxyz = np.asarray(pose.rotation.wxyz)
+    if (node.position != pose.translation_m).any():
+        node.position = pose.translation_m
+    if (node.wxyz != wxyz).any():
+        node.wxyz = wxyz
 
 
 def _path(name: str) -> str:

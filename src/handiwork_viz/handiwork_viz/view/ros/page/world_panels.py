@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SPEEDS = {"0.25 x": 0.25, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "as fast as possible": 0.0}
 LARGEST_TASK = 200_000
 """The size of a task file that is read, in bytes."""
+UPLOADED = 20
+"""Task files of browsers that are kept; the oldest go first."""
 
 
 class SimulationPanel:
@@ -106,10 +108,14 @@ class TaskPanel:
         try:
             if len(content) > LARGEST_TASK:
                 raise ValueError(f"has {len(content)} bytes; a task file has at most {LARGEST_TASK}")
-            self._uploaded[name] = content.decode()
+            text = content.decode()
         except ValueError as error:
             self._commands.tell(name, f"{name}: {error}")
             return
+        self._uploaded.pop(name, None)
+        self._uploaded[name] = text
+        while len(self._uploaded) > UPLOADED:
+            del self._uploaded[next(iter(self._uploaded))]
         self._choice.options = (*self._files, *self._uploaded)
         self._choice.value = name
 
