@@ -31,6 +31,7 @@ OPTIONAL |= {
     "imageio",
     "imageio_ffmpeg",
     "matplotlib",
+    "h5py",
     "isaaclab",
     "usdrt",
     "cv2",
