@@ -9,7 +9,6 @@ whose pick fails is counted as a failure of the pick, and not as a handover.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
@@ -18,40 +17,27 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "test"))
-
-from handiwork_cli.processes.progress import progress  # noqa: E402
-from handiwork_core.contracts.skill import Progress  # noqa: E402
-from handiwork_core.model.geometry import frozen  # noqa: E402
-from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
-from handiwork_core.robot.robot import Robot  # noqa: E402
-from handiwork_core.robot_files.loader import load_robot  # noqa: E402
-from handiwork_core.scene.loader import load_scene  # noqa: E402
-from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
-from handiwork_viz.film.film import Projection, write_still  # noqa: E402
-from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
-from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
-from skill_server.execution.run import ExecutionResult  # noqa: E402
-from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
-from skill_server.skills.two_arms.handover import Handover, HandoverParams  # noqa: E402
-from skill_server.state.gripper_state import holds, touching_fingers  # noqa: E402
-from support.cells.two_arm_cell import TwoArmCell  # noqa: E402
-from support.paths import ROBOTS  # noqa: E402
+from benchmarks.two_arms.episodes import PLAN_S, SEARCH_S, Moments, engine_of, run
+from handiwork_cli.processes.progress import progress
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.robot.robot import Robot
+from handiwork_planning.cpu_engine import CpuEngine
+from sim_bridge.mujoco.simulation import CONTROL_S
+from skill_server.execution.run import ExecutionResult
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.two_arms.handover import Handover, HandoverParams
+from skill_server.state.gripper_state import holds, touching_fingers
+from support.cells.two_arm_cell import TwoArmCell
 
 SCENES = {"lift2": "lift2_two_arms", "split_aloha": "split_aloha_table", "genie1": "genie1_table"}
 SIDES = (("left_arm", "right_arm", "left_cube"), ("right_arm", "left_arm", "right_cube"))
 """The arm that gives, the one that takes, and the cube, for even and odd seeds."""
-PLAN_S, SEARCH_S = 120.0, 600.0
-"""Steady time for one plan and for one search, s: long, so that a busy machine does not change the result."""
 SETTLE_S, LEAST_HEIGHT_M = 0.5, 0.06
 
-MOMENTS = ("take: approach", "take: grasp", "give: release", "give: retreat")
-"""The stages at whose beginning the picture shows the cell."""
-FROM_OBJECT_M, VIEW_DEG = np.array([1.15, -0.45, 0.15]), 46.0
-"""Where the camera is, seen from the object in the moment before the first hand opens, and its angle of view."""
-VIEW_PX = (480, 360)
+MOMENTS = ("take: approach", "take: grasp", "give: release")
+"""The stages at whose beginning the picture shows the cell, and its end."""
+FROM_OBJECT_M = np.array([1.15, -0.45, 0.15])
+"""Where the camera is, seen from the object in the moment before the first hand opens."""
 
 
 def verdict(cell: TwoArmCell, giver: str, taker: str, name: str) -> Outcome:
@@ -116,7 +102,7 @@ def measure(robot: Robot, seeds: range) -> None:
         robot: The robot.
         seeds: Seeds of the episodes.
     """
-    engine = engine_of(robot)
+    engine = engine_of(robot, SCENES[robot.name])
     failed, spent, moved = Counter[str](), list[float](), list[float]()
     unpicked, again = 0, 0
     for seed in progress(seeds, "handover"):
@@ -147,16 +133,6 @@ def measure(robot: Robot, seeds: range) -> None:
     )
 
 
-def engine_of(robot: Robot) -> CpuEngine:
-    """Return a planner for the robot where its scene has it.
-
-    Args:
-        robot: The robot.
-    """
-    base = load_scene(ROOT / f"config/scenes/{SCENES[robot.name]}.yaml").world_T_base
-    return CpuEngine(robot, base, lambda _part, _what: None)
-
-
 def draw(robot: Robot, seed: int, path: Path) -> None:
     """Write a picture of the moments of an episode.
 
@@ -168,56 +144,24 @@ def draw(robot: Robot, seed: int, path: Path) -> None:
     Raises:
         RuntimeError: The episode failed.
     """
-    engine = engine_of(robot)
-    cell, taken = TwoArmCell(robot, engine, SCENES[robot.name], seed), dict[str, Instant]()
+    scene = SCENES[robot.name]
+    engine = engine_of(robot, scene)
+    cell = TwoArmCell(robot, engine, scene, seed)
+    moments = Moments(cell, MOMENTS)
     giver, _, name = SIDES[seed % 2]
-
-    def take(progress: Progress) -> None:
-        if progress.stage in MOMENTS and progress.stage not in taken:
-            taken[progress.stage] = _instant(cell)
-
     pick = PickParams(object=name, allowed_planning_time=PLAN_S, seed=seed)
-    for ended in (cell.run(Pick(), pick, giver), cell.run(Handover(), goal(seed), giver, take)):
+    runs = (cell.run(Pick(), pick, giver), cell.run(Handover(), goal(seed), giver, moments.take))
+    engine.close()
+    for ended in runs:
         if not ended.outcome.ok:
             raise RuntimeError(str(ended.outcome))
-    engine.close()
-    instants = [taken[moment] for moment in MOMENTS[:-1]] + [_instant(cell)]
-    base = load_scene(ROOT / f"config/scenes/{SCENES[robot.name]}.yaml").world_T_base
-    recording = FilmRecording(cell.objects, base, tuple(instants))
-    middle = taken["give: release"].objects[name].translation_m
-    camera = Camera(frozen(middle + FROM_OBJECT_M), frozen(middle), VIEW_DEG)
-    views = Projection(recording, robot, ROBOTS / robot.name, camera, SUN).frames(instants, VIEW_PX)
-    write_still(np.vstack([np.hstack(views[:2]), np.hstack(views[2:])]), path)
+    moments.write(scene, moments.place("give: release", name), FROM_OBJECT_M, path)
 
 
-def _instant(cell: TwoArmCell) -> Instant:
-    world = cell.snapshot()
-    poses = {name: state.world_T_object for name, state in world.states.items()}
-    return Instant(world.joints.position, poses)
-
-
-def main() -> int:
-    """Measure, and return 0."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--episodes", type=int, default=100)
-    parser.add_argument("--robot", choices=sorted(SCENES), action="append")
-    parser.add_argument("--seed", type=int, default=0, help="of the first episode")
-    parser.add_argument("--picture", type=Path, help="write a PNG of the moments of the first episode")
-    wanted = parser.parse_args()
-    robots = [load_robot(ROBOTS / name) for name in wanted.robot or SCENES]
-    if wanted.picture:
-        draw(robots[0], wanted.seed, wanted.picture)
-        return 0
-    print(
-        "| robot | seeds | good | interval | again | processor p50 / p95 [s] | robot's time p50 / p95 [s] | failures |"
-        " picks that failed |\n|---|---|---:|---:|---:|---:|---:|---|---:|"
-    )
-    for robot in robots:
-        measure(robot, range(wanted.seed, wanted.seed + wanted.episodes))
-    return 0
-
+HEADER = (
+    "| robot | seeds | good | interval | again | processor p50 / p95 [s] | robot's time p50 / p95 [s] | failures |"
+    " picks that failed |\n|---|---|---:|---:|---:|---:|---:|---|---:|"
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, tuple(SCENES), HEADER, measure, draw))

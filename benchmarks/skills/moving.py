@@ -31,6 +31,8 @@ FIRST_SEED = 5000
 """Seeds from here on were not used in development."""
 AWAY_M = 0.01
 LEAST_M, MOST_M = 0.01, 0.06
+SETTLE_S, REST_MPS, SETTLE_TIMEOUT_S = 0.2, 0.005, 60.0
+"""Time of the world after a reset, s, speed of an object at rest, m/s, and the longest steady wait for both, s."""
 SLIDE_MPS2 = 0.9 * 9.81
 """Deceleration of an object that slides on the table, m/s^2."""
 WITHIN_S = {"pick": ("approach", 1.4), "place": ("transit", 1.4)}
@@ -63,7 +65,8 @@ class Observer:
 
         from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._speed = math.inf
         self.places: dict[str, Array] = {}
         self._from: tuple[str, Array] | None = None
         self.stamp_s = 0.0
@@ -75,6 +78,21 @@ class Observer:
         node.create_subscription(ObjectStates, "world/object_states", self._on_states, LATEST)
         topic = f"{ARM}_controller/follow_joint_trajectory/_action/status"
         node.create_subscription(GoalStatusArray, topic, self._on_status, LATCHED)
+
+    def await_rest(self) -> None:
+        """Return once all objects have been shown at rest, some time of the world after the newest message.
+
+        Raises:
+            TimeoutError: They do not come to rest.
+        """
+        with self._lock:
+            from_s = self.stamp_s + SETTLE_S
+            if not self._lock.wait_for(
+                lambda: self.stamp_s >= from_s and self._speed < REST_MPS, SETTLE_TIMEOUT_S
+            ):
+                raise TimeoutError(
+                    f"objects still move at {self._speed:.3f} m/s, or the simulation does not run"
+                )
 
     def expect_nudge(self, name: str) -> None:
         """Note from now on when an object is first seen away from its place, and the next motion after that."""
@@ -98,6 +116,9 @@ class Observer:
                 self.places[state.name] = np.array([at.x, at.y, at.z])
             stamp = message.header.stamp
             self.stamp_s = stamp.sec + 1e-9 * stamp.nanosec
+            twists = [state.twist.linear for state in message.states]
+            self._speed = max((math.hypot(v.x, v.y, v.z) for v in twists), default=0.0)
+            self._lock.notify_all()
             if self._from is not None and math.isnan(self.away_s[0]):
                 name, place = self._from
                 if np.linalg.norm(self.places[name] - place) > AWAY_M:
@@ -165,7 +186,7 @@ class Bench:
         self.stack.call(SetBeltVelocity, "sim/set_belt_velocity", SetBeltVelocity.Request(object="belt"))
         self.stack.call(Trigger, "safety/recover", Trigger.Request())
         self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
-        time.sleep(0.5)  # noqa: TID251 - the world settles
+        self.seen.await_rest()
 
     def start(self, verb: str, note: Any, **fields: Any) -> Any:
         """Send a goal."""

@@ -9,7 +9,6 @@ passes only during waits for the world; both arms follow on a thread of their ow
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import time
@@ -20,26 +19,16 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "test"))
-
-from handiwork_cli.processes.progress import progress  # noqa: E402
-from handiwork_core.contracts.arrival import ee_pose  # noqa: E402
-from handiwork_core.contracts.skill import Progress  # noqa: E402
-from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
-from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
-from handiwork_core.robot.robot import Robot  # noqa: E402
-from handiwork_core.robot_files.loader import load_robot  # noqa: E402
-from handiwork_core.scene.loader import load_scene  # noqa: E402
-from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
-from handiwork_viz.film.film import Projection, write_still  # noqa: E402
-from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
-from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
-from skill_server.skills.two_arms.carry import Carry, CarryParams  # noqa: E402
-from skill_server.state.gripper_state import touching_fingers  # noqa: E402
-from support.cells.two_arm_cell import TwoArmCell  # noqa: E402
-from support.paths import ROBOTS  # noqa: E402
+from benchmarks.two_arms.episodes import PLAN_S, SEARCH_S, Moments, engine_of, run
+from handiwork_cli.processes.progress import progress
+from handiwork_core.contracts.arrival import ee_pose
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.robot.robot import Robot
+from sim_bridge.mujoco.simulation import CONTROL_S
+from skill_server.skills.two_arms.carry import Carry, CarryParams
+from skill_server.state.gripper_state import touching_fingers
+from support.cells.two_arm_cell import TwoArmCell
 
 BAR = "bar"
 GOALS = {
@@ -50,14 +39,11 @@ GOALS = {
 """Ranges of the goal's x and y [m], and the largest yaw [deg]: places that both arms of the robot reach."""
 LEAST_MOVE_M = 0.03
 """A goal nearer than this to where the bar lies is drawn again, m."""
-PLAN_S, SEARCH_S = 120.0, 600.0
-"""Steady time for one plan and for one search, s: long, so that a busy machine does not change the result."""
 SETTLE_S, OFF_M, OFF_RAD, TILT_RAD = 0.5, 0.02, math.radians(8.0), math.radians(3.0)
 
 MOMENTS = ("grasp right_arm: grasp", "carry: move", "carry: lower")
 """The stages at whose beginning the picture shows the cell, and its end."""
-FROM_OBJECT_M, VIEW_DEG = np.array([1.25, -0.65, 0.55]), 46.0
-VIEW_PX = (480, 360)
+FROM_OBJECT_M = np.array([1.25, -0.65, 0.55])
 
 
 @dataclass
@@ -146,7 +132,7 @@ def measure(robot: Robot, seeds: range) -> None:
         robot: The robot.
         seeds: Seeds of the episodes.
     """
-    engine = engine_of(robot)
+    engine = engine_of(robot, f"{robot.name}_carry")
     failed, spent, moved, records = Counter[str](), list[float](), list[float](), list[Record]()
     for seed in progress(seeds, "carry"):
         began = time.process_time()
@@ -184,16 +170,6 @@ def measure(robot: Robot, seeds: range) -> None:
     )
 
 
-def engine_of(robot: Robot) -> CpuEngine:
-    """Return a planner for the robot where its scene has it.
-
-    Args:
-        robot: The robot.
-    """
-    base = load_scene(ROOT / f"config/scenes/{robot.name}_carry.yaml").world_T_base
-    return CpuEngine(robot, base, lambda _part, _what: None)
-
-
 def draw(robot: Robot, seed: int, path: Path) -> None:
     """Write a picture of the moments of an episode.
 
@@ -205,54 +181,22 @@ def draw(robot: Robot, seed: int, path: Path) -> None:
     Raises:
         RuntimeError: The episode failed.
     """
-    engine = engine_of(robot)
-    cell, taken = TwoArmCell(robot, engine, f"{robot.name}_carry", seed), dict[str, Instant]()
-
-    def take(progress: Progress) -> None:
-        if progress.stage in MOMENTS and progress.stage not in taken:
-            taken[progress.stage] = _instant(cell)
-
+    scene = f"{robot.name}_carry"
+    engine = engine_of(robot, scene)
+    cell = TwoArmCell(robot, engine, scene, seed)
+    moments = Moments(cell, MOMENTS)
     middle = cell.snapshot().states[BAR].world_T_object.translation_m + (0.0, 0.0, 0.1)
-    ended = cell.run(Carry(), goal(robot.name, cell, seed), "left_arm", take)
+    ended = cell.run(Carry(), goal(robot.name, cell, seed), "left_arm", moments.take)
+    engine.close()
     if not ended.outcome.ok:
         raise RuntimeError(str(ended.outcome))
-    engine.close()
-    instants = [taken[moment] for moment in MOMENTS] + [_instant(cell)]
-    base = load_scene(ROOT / f"config/scenes/{robot.name}_carry.yaml").world_T_base
-    recording = FilmRecording(cell.objects, base, tuple(instants))
-    camera = Camera(frozen(middle + FROM_OBJECT_M), frozen(middle), VIEW_DEG)
-    views = Projection(recording, robot, ROBOTS / robot.name, camera, SUN).frames(instants, VIEW_PX)
-    write_still(np.vstack([np.hstack(views[:2]), np.hstack(views[2:])]), path)
+    moments.write(scene, middle, FROM_OBJECT_M, path)
 
 
-def _instant(cell: TwoArmCell) -> Instant:
-    world = cell.snapshot()
-    poses = {name: state.world_T_object for name, state in world.states.items()}
-    return Instant(world.joints.position, poses)
-
-
-def main() -> int:
-    """Measure, and return 0."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--episodes", type=int, default=100)
-    parser.add_argument("--robot", choices=sorted(GOALS), action="append")
-    parser.add_argument("--seed", type=int, default=0, help="of the first episode")
-    parser.add_argument("--picture", type=Path, help="write a PNG of the moments of the first episode")
-    wanted = parser.parse_args()
-    robots = [load_robot(ROBOTS / name) for name in wanted.robot or GOALS]
-    if wanted.picture:
-        draw(robots[0], wanted.seed, wanted.picture)
-        return 0
-    print(
-        "| robot | seeds | good | interval | hands apart p50 / p95 [mm] | [deg] | slip [mm] | tilt [deg] | CPU [s] |"
-        " robot's time [s] | failures |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|"
-    )
-    for robot in robots:
-        measure(robot, range(wanted.seed, wanted.seed + wanted.episodes))
-    return 0
-
+HEADER = (
+    "| robot | seeds | good | interval | hands apart p50 / p95 [mm] | [deg] | slip [mm] | tilt [deg] | CPU [s] |"
+    " robot's time [s] | failures |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|"
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, tuple(GOALS), HEADER, measure, draw))

@@ -14,6 +14,7 @@ from handiwork_core.contracts.plugins import collect
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.safety.config import load_safety
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
@@ -63,6 +64,8 @@ class PlannerNode(ManagedNode):
         self._wait_s = self.parameter(
             "frame_timeout_s", 60.0, "longest wait for the robot's pose in world [s]"
         )
+        text = "limits of the safety layer, a YAML file, whose tool_speed planned motions keep; empty: the defaults"
+        self._safety_file = self.parameter("safety_file", "", text)
         self._frames = FrameBuffer(self)
         self._planning_services = PlanningServices(self, self._frames)
         self._source: RosWorldSource | None = None
@@ -76,7 +79,7 @@ class PlannerNode(ManagedNode):
             report: Receives the progress.
 
         Raises:
-            ConfigError: ``robot_dir`` or ``engine`` is invalid, or the engine cannot run here.
+            ConfigError: ``robot_dir``, ``safety_file`` or ``engine`` is invalid, or the engine cannot run here.
         """
         report(0.0, "reading the robot")
         if not self._robot_dir:
@@ -84,6 +87,7 @@ class PlannerNode(ManagedNode):
                 "node planner_node", ["parameter robot_dir: is empty; give a folder such as robots/fr3"]
             )
         self._robot = load_robot(Path(self._robot_dir))
+        self._tool_speed = load_safety(Path(self._safety_file), self._robot).tool_speed
         self._found = self._engines()
         self._kind, why = choose(self._engine_name, self._found)
         self.get_logger().info(why)
@@ -121,7 +125,7 @@ class PlannerNode(ManagedNode):
             source.snapshot, source.has_geometry, source.joint_age_s, source.joint_silence, source.conflict
         )
         self._await_geometry(source, report)
-        self._pipeline = PlanningPipeline(robot, engine, PlanningScene(), readers)
+        self._pipeline = PlanningPipeline(robot, engine, PlanningScene(), readers, self._tool_speed)
         self._worker = EngineWorker("planner-engine")
 
     def _await_geometry(self, source: RosWorldSource, report: Report) -> None:

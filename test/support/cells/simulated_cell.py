@@ -27,6 +27,7 @@ from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
+from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.paths import ROOT
 
@@ -74,7 +75,12 @@ class SimulatedCell:
 
     def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
         self.engine.update_world(self.snapshot())
-        return self.engine.plan(request, should_stop)
+        found = self.engine.plan(request, should_stop)
+        if found.trajectory is None:
+            return found
+        # As the planner's node does; the limit is that of the simulation's safety layer.
+        limit = ToolSpeedLimit(self.robot, self.sim.safety.config.tool_speed)
+        return replace(found, trajectory=limit.kept(request.arm, found.trajectory))
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> Any:
         self.engine.update_world(self.snapshot())

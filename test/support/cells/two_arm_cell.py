@@ -11,6 +11,7 @@ import numpy as np
 
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Progress, Skill, Token
+from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.control.trajectory_start import from_now
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -81,25 +82,27 @@ class ArmPorts(SimulatedCell):
         with shared.lock:
             controller.start(from_now(goal, self.now_s()), self.sim.measured(self.spec.name))
         shared.meet()
+        is_stopped = False
         while controller.busy:
             with shared.lock:
                 if not controller.busy:
                     break
-                if shared.driver in (None, id(self)):
+                if not is_stopped and should_stop():
+                    # As the action server does: a brake along the path. The other arm looks before time passes again.
+                    controller.stop(Ending.CANCELED, "stopped")
+                    is_stopped, shared.driver = True, None
+                elif shared.driver in (None, id(self)):
                     shared.driver = id(self)
                     self.sim.advance(POLL_STEPS)
                     shared.watch()
-                stops = should_stop()
-            if stops:
-                self._leave()
-                with shared.lock:
-                    return self.stop()
             if shared.driver != id(self):
                 with shared.changed:
                     shared.changed.wait(PASS_S)
         self._leave()
         result = controller.result
         assert result is not None
+        if result.ending is Ending.CANCELED:
+            return Outcome(Code.CANCELED, result.message)
         return OK if result.ending.name == "SUCCEEDED" else Outcome(Code.PATH_TOLERANCE, str(result))
 
     def _leave(self) -> None:

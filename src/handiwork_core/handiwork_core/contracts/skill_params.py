@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 FILE = "file"
 """Key of the metadata of fields that name a file."""
@@ -52,3 +53,15 @@ class SkillParams:
     def targets(self) -> tuple[str, ...]:
         """Objects whose motion invalidates the chosen commands."""
         return ()
+
+
+def common_values(params: SkillParams) -> dict[str, Any]:
+    """Return the common parameters of a goal, with which it makes those of a skill that it runs.
+
+    Args:
+        params: Parameters of the goal.
+
+    Returns:
+        Name of the field -> its value.
+    """
+    return {field.name: getattr(params, field.name) for field in dataclasses.fields(SkillParams)}

@@ -105,6 +105,7 @@ class SceneObject:
         belt: Motion of its surface.
         asset: Source of its appearance, if it comes from an OpenUSD file.
         contact_s: Time constant of its contacts, s; 0: as hard as the simulation allows.
+        contact_m: Depth at which its contacts have become hard, m; 0: they are from the first touch on.
     """
 
     body: WorldObject
@@ -116,6 +117,7 @@ class SceneObject:
     belt: BeltSpec | None = None
     asset: Asset | None = None
     contact_s: float = 0.0
+    contact_m: float = 0.0
 
     @property
     def name(self) -> str:

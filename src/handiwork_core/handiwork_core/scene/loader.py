@@ -36,6 +36,8 @@ class ObjectSpec:
     """One object as written: ``shapes``, ``container`` or ``usd``; ``mass``, kg, if it can move, else ``static: true``.
 
     ``contact_time``: the time constant of its contacts, s: 0 is as hard as the simulation allows, 0.02 is rubber.
+    ``contact_depth``: what touches it sinks in by about half of this before it is held, m; 0: by some micrometres. Only
+    with ``contact_time``.
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
     part of it that is used. ``belt``: the surface of a static object moves.
     """
@@ -52,6 +54,7 @@ class ObjectSpec:
     randomize: Randomisation | None = None
     belt: BeltSpec | None = None
     contact_time: float = 0.0
+    contact_depth: float = 0.0
 
     def __post_init__(self) -> None:
         if self.belt is not None and not self.static:
@@ -72,6 +75,10 @@ class ObjectSpec:
         if self.contact_time != 0.0 and not 0.002 <= self.contact_time <= 0.2:
             raise ValueError(
                 f"contact_time: is {self.contact_time:g} s; give 0.002 to 0.2, or 0 for a hard object"
+            )
+        if self.contact_depth != 0.0 and not (1e-4 <= self.contact_depth <= 0.02 and self.contact_time > 0.0):
+            raise ValueError(
+                f"contact_depth: is {self.contact_depth:g} m; give 0.0001 to 0.02 and a contact_time, or 0"
             )
 
     def build(self, folder: Path) -> tuple[Shape, ...]:
@@ -99,9 +106,16 @@ class ObjectSpec:
         """
         body = WorldObject(name, self.build(folder), self.static, self.mass)
         asset = Asset(folder / self.usd, self.prim) if self.usd else None
-        look = (self.friction, self.color, self.randomize)
         return SceneObject(
-            body, self.pose.pose(), *look, belt=self.belt, asset=asset, contact_s=self.contact_time
+            body,
+            self.pose.pose(),
+            self.friction,
+            self.color,
+            self.randomize,
+            belt=self.belt,
+            asset=asset,
+            contact_s=self.contact_time,
+            contact_m=self.contact_depth,
         )
 
 

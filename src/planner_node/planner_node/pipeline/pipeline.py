@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 
 from .planning_scene import PlanningScene
 from .request_checks import (
@@ -73,11 +75,20 @@ class PlanningPipeline:
         engine: The engine.
         table: The planner's own scene.
         readers: Functions that read the received world.
+        tool_speed: Speed of a tool centre point at which the safety layer stops a motion, m/s; inf for none.
     """
 
-    def __init__(self, robot: Robot, engine: Engine, table: PlanningScene, readers: WorldReaders) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        engine: Engine,
+        table: PlanningScene,
+        readers: WorldReaders,
+        tool_speed: float = math.inf,
+    ) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.readers = readers
+        self._tool_speed = ToolSpeedLimit(robot, tool_speed)
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -91,7 +102,7 @@ class PlanningPipeline:
             should_stop: Returns True when planning must end.
 
         Returns:
-            The engine's result with the version of the world.
+            The engine's result with the version of the world; a motion faster than ``tool_speed`` takes more time.
 
         Raises:
             Refused: The request does not fit the world, the robot or the engine, or its time is used up.
@@ -102,7 +113,12 @@ class PlanningPipeline:
         request = dataclasses.replace(request, scene=scene, start_q=start_q, budget_s=budget_s)
         check_capabilities(self.engine.name, self.engine.capabilities, request)
         result = self.engine.plan(request, should_stop)
-        return dataclasses.replace(result, world_version=world.version, seed=request.seed)
+        trajectory = result.trajectory
+        if trajectory is not None:
+            trajectory = self._tool_speed.kept(request.arm, trajectory)
+        return dataclasses.replace(
+            result, trajectory=trajectory, world_version=world.version, seed=request.seed
+        )
 
     def check_candidates(
         self, request: CandidatesRequest, min_version: int, deadline_s: float, should_stop: ShouldStop

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.world import ShapeKind, World, WorldObject
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene.bounds import support, world_aabb
 from skill_server.grasping.antipodal_grasps import grasps_for
@@ -55,7 +55,7 @@ def hand_grasps(world: World, name: str, robot: Robot, arm: ArmSpec) -> tuple[Ha
     reach = gripper_state.reach(robot, arm, gripper)
     middle, found = _middle(body), list[HandGrasp]()
     for grasp in grasps_for(body, pose, gripper, reach, gripper.max_width_m).grasps:
-        for object_T_ee in _along(body, pose.inverse() @ grasp.world_T_ee, gripper):
+        for object_T_ee in _along(body, pose.inverse() @ grasp.world_T_ee, gripper, reach.tip_m):
             axis = object_T_ee.rotation.matrix()[:, gripper.ee_axis]
             tcp = object_T_ee.translation_m + gripper.tcp_offset_m * axis
             if np.linalg.norm(tcp - middle) >= 0.5 * LEAST_APART_M:
@@ -100,14 +100,41 @@ def _middle(body: WorldObject) -> Array:
     return np.asarray(0.5 * (low + high))
 
 
-def _along(body: WorldObject, object_T_ee: Pose, gripper: GripperSpec) -> Iterator[Pose]:
-    """Yield a grasp, for a single long box at several places of its length."""
+def _along(body: WorldObject, object_T_ee: Pose, gripper: GripperSpec, tip_m: float) -> Iterator[Pose]:
+    """Yield a grasp, for a single long box at several places of its length.
+
+    The hand slides along an edge of the box, not along itself: one that is tilted would leave the box. The fingers are
+    on the box from the TCP to their tips.
+
+    Args:
+        body: The object.
+        object_T_ee: The grasp at the middle.
+        gripper: Gripper of the arm.
+        tip_m: Distance of the finger tips from the EE, m.
+    """
     if len(body.shapes) != 1 or body.shapes[0].kind is not ShapeKind.BOX:
         yield object_T_ee
         return
-    shape = body.shapes[0]
-    side = object_T_ee.rotation.matrix()[:, 3 - gripper.ee_axis - gripper.closing_axis]
-    most = support(shape, shape.object_T_shape.rotation.matrix().T @ side) - EDGE_M
+    shape, turn = body.shapes[0], object_T_ee.rotation.matrix()
+    edge = _edge(shape, turn[:, 3 - gripper.ee_axis - gripper.closing_axis])
+    from_middle = object_T_ee.translation_m - shape.object_T_shape.translation_m
+    ends = [
+        float((from_middle + far * turn[:, gripper.ee_axis]) @ edge) for far in (gripper.tcp_offset_m, tip_m)
+    ]
+    most = (
+        support(shape, shape.object_T_shape.rotation.matrix().T @ edge)
+        - EDGE_M
+        - 0.5 * abs(ends[1] - ends[0])
+    )
     for share in SHARES:
         if most > 0.0:
-            yield Pose.of(object_T_ee.translation_m + share * most * side, object_T_ee.rotation)
+            shift = share * most - 0.5 * (ends[0] + ends[1])
+            yield Pose.of(object_T_ee.translation_m + shift * edge, object_T_ee.rotation)
+
+
+def _edge(shape: Shape, side: Array) -> Array:
+    """Return the direction of the edges of a box that is nearest to another direction, (3,)."""
+    axes = shape.object_T_shape.rotation.matrix()
+    along = axes.T @ side
+    i = int(np.argmax(np.abs(along)))
+    return np.asarray(np.sign(along[i]) * axes[:, i])

@@ -14,6 +14,7 @@ from handiwork_core.contracts.commands import (
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.skill_params import common_values
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -185,11 +186,5 @@ def step_params(
         object=name,
         alternatives=alternatives,
         is_held_after=is_held_after,
-        ignore_substring=params.ignore_substring,
-        t_eps=params.t_eps,
-        o_eps=params.o_eps,
-        max_velocity_scaling_factor=params.max_velocity_scaling_factor,
-        max_acceleration_scaling_factor=params.max_acceleration_scaling_factor,
-        allowed_planning_time=params.allowed_planning_time,
-        seed=params.seed,
+        **common_values(params),
     )

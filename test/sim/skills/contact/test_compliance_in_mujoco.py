@@ -144,9 +144,6 @@ def test_a_cancel_while_it_presses_leaves_the_arm_at_rest(robot: Robot, engine: 
     assert is_at_rest(cell)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="fingers that slide on the block chatter, and the force passes its bound"
-)
 def test_a_wiping_hand_keeps_the_force_along_the_path(robot: Robot, engine: CpuEngine) -> None:
     cell = over_the_block(robot, engine)
     path = ((-0.03, 0.0, 0.03), (0.03, 0.0, 0.03), (0.03, 0.03, 0.03))

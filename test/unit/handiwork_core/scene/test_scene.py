@@ -144,6 +144,11 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
     [
         ("mass: 0.2", "mass: -0.2", "objects.block: static is False and mass -0.2; give a mass"),
         ("mass: 0.2", "mass: 0.2\n    contact_time: 1.0", "contact_time: is 1 s; give 0.002 to 0.2, or 0"),
+        (
+            "mass: 0.2",
+            "mass: 0.2\n    contact_depth: 0.001",
+            "contact_depth: is 0.001 m; give 0.0001 to 0.02 and a",
+        ),
         ("mass: 0.2", "mas: 0.2", "objects.block.mas: unknown key; did you mean 'mass'?"),
         (
             "size: [0.04, 0.04, 0.04]",

@@ -30,6 +30,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.conversions import (
     candidate_verdict_from_msg,
     candidate_verdict_to_msg,
@@ -72,7 +73,7 @@ class InProcessPlanner:
         for name, (link, link_T_object) in world.planner_attached.items():
             table.attach(Attachment(name, link, link_T_object))
         readers = WorldReaders(lambda: self._world, lambda: True, lambda: 0.0)
-        self._pipeline = PlanningPipeline(robot, engine, table, readers)
+        self._pipeline = PlanningPipeline(robot, engine, table, readers, SafetyConfig().tool_speed)
 
     def plan(self, request: PlanRequest, world: World, should_stop: ShouldStop) -> PlanResult:
         """Plan in a world; see ``Planner.plan``.

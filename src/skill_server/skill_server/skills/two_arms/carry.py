@@ -7,9 +7,9 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
-from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
 from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import common_values
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -18,10 +18,11 @@ from skill_server.carrying.pair_search import FoundPair, Key, PairSearch
 from skill_server.carrying.params import CarryParams, CarryStepParams
 from skill_server.carrying.places import rest_pose, turned_to
 from skill_server.carrying.ways import WayPlanner
+from skill_server.handing.arm_pair import check_arms, check_numbers, further_arm, other_arm
 from skill_server.handing.hand_step import HandStep
 from skill_server.handing.leaving import go_back, leave, let_go
 from skill_server.motions import arm_motions
-from skill_server.params import checks, simbox_checks
+from skill_server.params import checks
 from skill_server.params.retry_policy import LOST, UNREACHED
 from skill_server.state import gripper_state
 from skill_server.state.frame_lookup import forget_frames, frame_used
@@ -34,15 +35,6 @@ AGAIN = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.TRAJECTORY_REFUSED, Code.ARM_
 """Failures of a step after which another pair of grasps, or another way, may serve."""
 OFF_M, OFF_RAD = 0.025, math.radians(10.0)
 """The largest distance of the settled object from its place."""
-COMMON = (
-    "ignore_substring",
-    "t_eps",
-    "o_eps",
-    "max_velocity_scaling_factor",
-    "max_acceleration_scaling_factor",
-    "allowed_planning_time",
-    "seed",
-)
 
 
 @dataclass
@@ -70,25 +62,23 @@ class Carry(CompositeSkill[CarryParams]):
         """See ``Skill``."""
         return checks.all_faults(
             (
-                _check_arms(params, robot, arm),
+                check_arms(
+                    "with_arm", params.with_arm, robot, arm, skill="carry", is_own="is the arm of the goal"
+                ),
                 _check_object(params, world),
                 arm_motions.check_vector("position", params.position, 10.0, "m"),
                 checks.number("yaw", params.yaw, -360.0, 360.0, "deg") if params.yaw is not None else OK,
                 checks.known_object("on", params.on, world) if params.on else OK,
                 checks.number("lift", params.lift, 0.01, 0.5, "m"),
                 checks.number("tool_speed", params.tool_speed, 0.01, 0.5, "m/s"),
-                checks.number("approach_offset", params.approach_offset, 0.02, 0.3, "m"),
-                checks.number("gripper_wait", params.gripper_wait, 0.0, 10.0, "s"),
-                checks.number("search_time", params.search_time, 0.1, 600.0, "s"),
-                simbox_checks.whole("max_attempts", params.max_attempts, 1, 20, "attempts"),
+                *check_numbers(params),
                 arm_motions.check_run(params),
             )
         )
 
     def further_arms(self, params: CarryParams, robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
         """Return the other arm."""
-        name = _other_arm(params, robot, arm)
-        return (name,) if name in robot.arms and name != arm.name else ()
+        return further_arm(params.with_arm, robot, arm)
 
     def goes_on(self, params: CarryParams) -> bool:
         """See ``Skill``; an object that both hands hold is brought to its place."""
@@ -97,7 +87,7 @@ class Carry(CompositeSkill[CarryParams]):
     def steps(self, params: CarryParams, context: Context) -> Steps:
         """Grasp with one hand after the other where they do not hold it yet; carry; let go and leave."""
         forget_frames(context)
-        partner = context.partners[_other_arm(params, context.robot, context.arm_spec)]
+        partner = context.partners[other_arm(params.with_arm, context.robot, context.arm_spec)]
         _check_hands(params, context, partner)
         course = _Course()
         while True:
@@ -199,13 +189,12 @@ def _released(params: CarryParams, context: Context, partner: Context) -> Steps:
 
 def _step(params: CarryParams, context: Context, partner: Context) -> CarryStepParams:
     goal, below = rest_pose(params, context, context.world.snapshot())
-    common = {name: getattr(params, name) for name in COMMON}
     return CarryStepParams(
         goal=params,
         partner=partner.arm_spec.name,
         world_T_object=goal,
         rests_on=frozenset({below}),
-        **common,
+        **common_values(params),
     )
 
 
@@ -246,26 +235,3 @@ def _check_object(params: CarryParams, world: World) -> Outcome:
         text = f"{params.object!r} cannot move; name an object that can"
         return checks.fault(Code.BAD_GOAL, "object", text)
     return known
-
-
-def _other_arm(params: CarryParams, robot: Robot, arm: ArmSpec) -> str:
-    """Return the name of the other arm; empty where the goal leaves it open."""
-    others = [name for name in robot.arms if name != arm.name]
-    return params.with_arm or (others[0] if len(others) == 1 else "")
-
-
-def _check_arms(params: CarryParams, robot: Robot, arm: ArmSpec) -> Outcome:
-    others = [name for name in robot.arms if name != arm.name]
-    if not others:
-        text = f"robot {robot.name!r} has one arm; carry needs two"
-        return checks.fault(Code.BAD_GOAL, "with_arm", text)
-    name = _other_arm(params, robot, arm)
-    if name not in others:
-        why = f"with_arm is {params.with_arm!r}" if params.with_arm else "with_arm is empty"
-        how = "is the arm of the goal" if params.with_arm == arm.name else nearest(params.with_arm, others)
-        return checks.fault(Code.BAD_GOAL, "with_arm", f"{why}; {how}; use one of {others}")
-    for one, where in ((arm, "arm"), (robot.arms[name], "with_arm")):
-        if one.gripper is None or one.gripper.suction is not None:
-            text = f"{one.name} has no gripper with fingers, which carry needs"
-            return checks.fault(Code.UNSUPPORTED, where, text)
-    return OK

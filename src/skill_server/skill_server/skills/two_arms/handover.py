@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.contracts.composite import CompositeSkill, SkillStep, Steps
 from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import common_values
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.grasping.pick_checks import check_next_place
 from skill_server.grasping.pick_params import PickParams
+from skill_server.handing.arm_pair import check_arms, check_numbers, further_arm, other_arm
 from skill_server.handing.hand_step import HandStep, present, take
 from skill_server.handing.leaving import leave
 from skill_server.handing.params import HandoverParams
 from skill_server.handing.search import FoundMeeting, MeetingSearch, NowhereToMeet
 from skill_server.motions import arm_motions
-from skill_server.params import checks, simbox_checks
+from skill_server.params import checks
 from skill_server.params.retry_policy import LOST, UNREACHED
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick
@@ -32,15 +32,6 @@ AGAIN = {Code.NO_CANDIDATE, Code.ARM_IN_THE_WAY, *UNREACHED, *LOST}
 """Failures of a step after which another place to meet may serve."""
 AT_OBJECT = ("take: reach", "take: grasp", "take: judge")
 """Stages of the taking hand in which it may be around the object when they fail."""
-COMMON = (
-    "ignore_substring",
-    "t_eps",
-    "o_eps",
-    "max_velocity_scaling_factor",
-    "max_acceleration_scaling_factor",
-    "allowed_planning_time",
-    "seed",
-)
 
 
 @dataclass
@@ -63,12 +54,11 @@ class Handover(CompositeSkill[HandoverParams]):
         """See ``Skill``."""
         return checks.all_faults(
             (
-                _check_arms(params, robot, arm),
+                check_arms(
+                    "to_arm", params.to_arm, robot, arm, skill="a handover", is_own="is the arm that gives"
+                ),
                 checks.known_object("object", params.object, world) if params.object else OK,
-                checks.number("approach_offset", params.approach_offset, 0.02, 0.3, "m"),
-                checks.number("gripper_wait", params.gripper_wait, 0.0, 10.0, "s"),
-                checks.number("search_time", params.search_time, 0.1, 600.0, "s"),
-                simbox_checks.whole("max_attempts", params.max_attempts, 1, 20, "attempts"),
+                *check_numbers(params),
                 *_check_place(params, robot, arm, world),
                 arm_motions.check_run(params),
             )
@@ -76,8 +66,7 @@ class Handover(CompositeSkill[HandoverParams]):
 
     def further_arms(self, params: HandoverParams, robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
         """Return the arm that takes the object."""
-        name = _taking_arm(params, robot, arm)
-        return (name,) if name in robot.arms and name != arm.name else ()
+        return further_arm(params.to_arm, robot, arm)
 
     def goes_on(self, params: HandoverParams) -> bool:
         """See ``Skill``; without a name, an object that has left the first hand is not known any more."""
@@ -85,7 +74,7 @@ class Handover(CompositeSkill[HandoverParams]):
 
     def steps(self, params: HandoverParams, context: Context) -> Steps:
         """Pick where nothing is held yet; meet, take and leave, at another place where one does not serve."""
-        taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
+        taker = context.partners[other_arm(params.to_arm, context.robot, context.arm_spec)]
         if _has_arrived(params, context, taker):
             return
         # Before the pick: a goal that cannot be done moves nothing.
@@ -99,7 +88,7 @@ class Handover(CompositeSkill[HandoverParams]):
 
     def is_success(self, params: HandoverParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is in the other hand, and in that alone."""
-        taker = context.partners[_taking_arm(params, context.robot, context.arm_spec)]
+        taker = context.partners[other_arm(params.to_arm, context.robot, context.arm_spec)]
         assert taker.arm_spec.gripper is not None
         name, arm = params.object or _held(taker), taker.arm_spec.name
         if not name:
@@ -171,7 +160,7 @@ def _meeting(
 def _make_room(params: HandoverParams, taker: Context, course: _Course) -> Steps:
     """Send the taking arm home, once, where it may stand in the way."""
     course.has_made_room = True
-    home = HomeParams(**_common(params))
+    home = HomeParams(**common_values(params))
     moved = yield SkillStep("make room", Home(), home, 3, taker.arm_spec.name)
     _or_fail(moved)
 
@@ -224,40 +213,13 @@ def _cause(course: _Course, none: Outcome) -> Outcome:
     return replace(course.failures[-1], message=f"{words}; then {none.message}")
 
 
-def _common(params: HandoverParams) -> dict[str, Any]:
-    return {name: getattr(params, name) for name in COMMON}
-
-
 def _pick_params(params: HandoverParams) -> PickParams:
-    return PickParams(object=params.object, **_common(params))
-
-
-def _taking_arm(params: HandoverParams, robot: Robot, arm: ArmSpec) -> str:
-    """Return the name of the arm that takes; empty where the goal leaves it open."""
-    others = [name for name in robot.arms if name != arm.name]
-    return params.to_arm or (others[0] if len(others) == 1 else "")
+    return PickParams(object=params.object, **common_values(params))
 
 
 def _check_place(params: HandoverParams, robot: Robot, arm: ArmSpec, world: World) -> tuple[Outcome, ...]:
     """Check the place that follows, as the other arm will do it."""
-    name = _taking_arm(params, robot, arm)
+    name = other_arm(params.to_arm, robot, arm)
     if params.next_place is None or name not in robot.arms:
         return ()
     return check_next_place(params.next_place, params.object, robot.arms[name], world)
-
-
-def _check_arms(params: HandoverParams, robot: Robot, arm: ArmSpec) -> Outcome:
-    others = [name for name in robot.arms if name != arm.name]
-    if not others:
-        text = f"robot {robot.name!r} has one arm; a handover needs two"
-        return checks.fault(Code.BAD_GOAL, "to_arm", text)
-    name = _taking_arm(params, robot, arm)
-    if name not in others:
-        why = f"to_arm is {params.to_arm!r}" if params.to_arm else "to_arm is empty"
-        how = "is the arm that gives" if params.to_arm == arm.name else nearest(params.to_arm, others)
-        return checks.fault(Code.BAD_GOAL, "to_arm", f"{why}; {how}; use one of {others}")
-    for one, where in ((arm, "arm"), (robot.arms[name], "to_arm")):
-        if one.gripper is None or one.gripper.suction is not None:
-            text = f"{one.name} has no gripper with fingers, which a handover needs"
-            return checks.fault(Code.UNSUPPORTED, where, text)
-    return OK
