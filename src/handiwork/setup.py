@@ -25,7 +25,7 @@ PACKAGES = [
     "skill_server",
     "suction_driver",
 ]
-INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs"]
+INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs", "vision-msgs"]
 RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
 
 
