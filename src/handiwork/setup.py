@@ -19,6 +19,7 @@ PACKAGES = [
     "handiwork_viz",
     "isaac_bridge",
     "moveit_facade",
+    "perception_bridge",
     "planner_node",
     "robot_description",
     "sim_bridge",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,7 +70,7 @@ def cloud(rays: NDArray[np.float32], depth: Depths, color: Pixels) -> bytes:
     channels = color.astype(np.uint32)
     packed = (channels[..., 0] << 16) | (channels[..., 1] << 8) | channels[..., 2]
     rows[..., 3] = packed.astype("<u4").view("<f4")
-    return cast(bytes, rows.tobytes())
+    return rows.tobytes()
 
 
 class FrameSchedule:
