@@ -20,6 +20,10 @@ setup(
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": ["sim_bridge = sim_bridge.node:main", "sim_cameras = sim_bridge.cameras.node:main"]
+        "console_scripts": [
+            "sim_bridge = sim_bridge.node:main",
+            "sim_cameras = sim_bridge.cameras.node:main",
+            "sim_detector = sim_bridge.detector.node:main",
+        ]
     },
 )
