@@ -79,7 +79,9 @@ class SimDetector(ManagedNode):
             self.get_logger().warning(f"a message was dropped: {error}", throttle_duration_sec=5.0)
             return
         poses = {name: state.world_T_object for name, state in states.items() if name in self._labels}
-        for look in self._detector.take(time_from_msg(message.header.stamp), poses):
+        stamp_s = time_from_msg(message.header.stamp)
+        # A message of time 0 would be one without a stamp.
+        for look in self._detector.take(stamp_s, poses) if stamp_s > 0.0 else ():
             self._publisher.publish(self._message(look))
 
     def _message(self, look: Look) -> Detection3DArray:
