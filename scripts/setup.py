@@ -40,6 +40,7 @@ INTERFACES = (
     ROOT / "src" / "ros_underlay" / "control_msgs",
     ROOT / "src" / "ros_underlay" / "simulation_interfaces",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
+    ROOT / "src" / "ros_underlay" / "vision_msgs",
 )
 MOVEIT_INTERFACES = (
     ROOT / "src" / "ros_underlay" / "octomap_msgs",
@@ -189,7 +190,7 @@ def install_packages() -> None:
 
 def commands_of(package: Path) -> list[str]:
     """Returns the names of the commands that a package's setup.py declares."""
-    return re.findall(r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8"))
+    return re.findall(r'"(\w+) = [\w.]+:main"', (package / "setup.py").read_text(encoding="utf-8"))
 
 
 def places_of(package: str, name: str) -> tuple[Path, Path]:

@@ -20,13 +20,14 @@ PACKAGES = [
     "handiwork_viz",
     "isaac_bridge",
     "moveit_facade",
+    "perception_bridge",
     "planner_node",
     "robot_description",
     "sim_bridge",
     "skill_server",
     "suction_driver",
 ]
-INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs"]
+INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs", "vision-msgs"]
 RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
 
 

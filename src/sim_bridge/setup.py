@@ -19,5 +19,11 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["sim_bridge = sim_bridge.node:main"]},
+    entry_points={
+        "console_scripts": [
+            "sim_bridge = sim_bridge.node:main",
+            "sim_cameras = sim_bridge.cameras.node:main",
+            "sim_detector = sim_bridge.detector.node:main",
+        ]
+    },
 )

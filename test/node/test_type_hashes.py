@@ -24,8 +24,17 @@ UPSTREAM = {
     "tf2_msgs/msg/TF2Error": "db2485e7d6a0ec75bf087e058ee45df682acc3a621ca7780503d10aac141809a",
     "tf2_msgs/srv/FrameGraph": "0d1fbc6222c018ba5f33822904a2fdd4063705289956d3fdde07cd8c50fe8067",
     "tf2_msgs/action/LookupTransform": "0b8adf6bc0b5958879e3265b41a457e03558fe523890a81252c70eba97a82c5d",
+    "vision_msgs/msg/Detection3DArray": "793f5eab9595ac1c0da07873cc859db42eae51f0ee76056db8562515d830e018",
+    "vision_msgs/msg/Detection3D": "ddd703be132ab0b69d33121f1bb034132bfbb3b0ac5f9fb1516005ba1c8a265b",
+    "vision_msgs/msg/ObjectHypothesisWithPose": (
+        "41c12344c0396c48b81df12467c192d99b2a0eb1463c5c37194e4223251c80bc"
+    ),
+    "vision_msgs/msg/BoundingBox3D": "bbb73a65c163d7f9bb29009c7bde9f7faa576bd2d23299c4511d19230dab4698",
 }
-"""RIHS01 hashes of ROS 2 Jazzy: tf2_msgs of ros2/geometry2, control_msgs 5.8.0 of ros-controls/control_msgs."""
+"""RIHS01 hashes of ROS 2 Jazzy: tf2_msgs of ros2/geometry2, control_msgs 5.8.0 of ros-controls/control_msgs.
+
+Those of vision_msgs are computed from the fields of its release 4.1.1, ros-perception/vision_msgs.
+"""
 
 MOVEIT = {
     "moveit_msgs/action/MoveGroup": "8c41d70908a2d26b564ddac31e9710f697a753bbd2a4d229542f76271daefc0b",

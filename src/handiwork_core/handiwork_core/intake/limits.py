@@ -139,3 +139,9 @@ TASK_READS = 5_000
 
 TASK_RUNS = 2_000
 """Skills, and other nodes, that one task may run, with all turns of its loops."""
+
+CAMERAS = 16
+"""Cameras of one robot or scene file."""
+
+CAMERA_PIXELS = 4_000_000
+"""Pixels of one image of a simulated camera."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from handiwork_core.cameras.camera import Camera
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
@@ -292,6 +293,7 @@ class Robot:
         simbox: Its names in the SimBox format, if there are any.
         physx: Settings of PhysX; None: the defaults.
         tool_frames: Named frames on its links.
+        cameras: Cameras on its links.
     """
 
     name: str
@@ -307,6 +309,7 @@ class Robot:
     simbox: SimboxNames | None = None
     physx: PhysxSolver | None = None
     tool_frames: Mapping[str, ToolFrame] = field(default_factory=dict)
+    cameras: tuple[Camera, ...] = ()
 
     def arm(self, name: str) -> ArmSpec:
         """Return an arm.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from handiwork_core.cameras.camera_file import CameraFile, check_camera_names
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.robot.robot import GripperSpec, Keypoints, SimboxNames, ToolFrame
@@ -179,6 +180,10 @@ class RobotFile:
     base: BaseFile | None = None
     simbox: SimboxFile | None = None
     tool_frames: dict[str, ToolFrameFile] = field(default_factory=dict)
+    cameras: dict[str, CameraFile] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_camera_names(self.cameras)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ def load_robot(robot_dir: Path) -> Robot:
         base=spec.base.build(body) if spec.base is not None else None,
         simbox=spec.simbox.build() if spec.simbox is not None else None,
         tool_frames={name: frame.build() for name, frame in spec.tool_frames.items()},
+        cameras=tuple(camera.build(name) for name, camera in spec.cameras.items()),
     )
 
 
@@ -130,6 +131,8 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
         _known(frame.link, model.links, f"tool_frames.{name}.link", "link", faults)
         if name in model.links:
             faults.append(f"tool_frames.{name}: is also the name of a link; give the frame another name")
+    for name, camera in spec.cameras.items():
+        _known(camera.link, model.links, f"cameras.{name}.link", "link", faults)
     for joint in spec.simbox.indices if spec.simbox is not None else ():
         _known(joint, list(model.joints), f"simbox.indices.{joint}", "joint", faults)
     for word, link in spec.simbox.links.items() if spec.simbox is not None else ():

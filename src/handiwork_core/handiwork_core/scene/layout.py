@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_core.cameras.camera import Camera
 from handiwork_core.model.articulation import Articulation
 from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import (
@@ -127,12 +128,16 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """All data that a simulator needs beside the robot. ``source`` is the file of the scene, for messages."""
+    """All data that a simulator needs beside the robot. ``source`` is the file of the scene, for messages.
+
+    ``cameras`` are fixed in ``world``, or on links of a robot that suits the scene.
+    """
 
     name: str
     source: str
     world_T_base: Pose
     objects: tuple[SceneObject, ...]
+    cameras: tuple[Camera, ...] = ()
 
     def world_objects(self) -> tuple[WorldObject, ...]:
         """Return the geometry alone."""

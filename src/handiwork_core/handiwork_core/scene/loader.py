@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from handiwork_core.cameras.camera_file import CameraFile, check_camera_names
 from handiwork_core.config.dataclass_loader import ConfigError, load
 from handiwork_core.intake.limits import OBJECTS, SHAPES_PER_OBJECT
 from handiwork_core.model.conveyor import BeltSpec
@@ -121,14 +122,19 @@ class ObjectSpec:
 
 @dataclass(frozen=True, slots=True)
 class SceneSpec:
-    """The whole file. ``robot_base`` is the pose of the arm's base link; ``articulations`` have moving parts."""
+    """The whole file. ``robot_base`` is the pose of the arm's base link; ``articulations`` have moving parts.
+
+    ``cameras`` are fixed in ``world``, or on a link of the robot with ``link``.
+    """
 
     name: str
     objects: dict[str, ObjectSpec]
     robot_base: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
     articulations: dict[str, ArticulationSpec] = field(default_factory=dict)
+    cameras: dict[str, CameraFile] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_camera_names(self.cameras)
         keys = [("objects", name) for name in self.objects]
         count = len(self.objects) + sum(1 + len(item.parts) for item in self.articulations.values())
         if count > OBJECTS:
@@ -164,7 +170,8 @@ def load_scene(path: Path) -> Scene:
         objects += _parts(one, name, path.parent, faults)
     if faults:
         raise ConfigError(str(path), faults)
-    return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects))
+    cameras = tuple(camera.build(name) for name, camera in spec.cameras.items())
+    return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects), cameras)
 
 
 def _placed(item: ObjectSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:

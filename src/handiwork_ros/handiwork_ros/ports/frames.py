@@ -120,6 +120,27 @@ class FrameBuffer:
         text = f"frames {target!r} and {source!r} are not connected; publish a transform between"
         raise UnknownFrame(f"{text} {list(up_target)[-1]!r} and {list(up_source)[-1]!r}", field)
 
+    def newest(self, frame: str) -> tuple[str, Pose, float]:
+        """Return the newest transform of a frame as it was published.
+
+        Args:
+            frame: Name of the frame.
+
+        Returns:
+            Its parent, parent_T_frame, and the time of the transform, s.
+
+        Raises:
+            UnknownFrame: No transform of the frame has come.
+            BadMessage: The transform is malformed.
+        """
+        name = frame.lstrip("/")
+        with self._lock:
+            found = self._moving.links.get(name) or self._static.links.get(name)
+        if found is None:
+            raise UnknownFrame(f"frame {name!r} is not known; {nearest(name, self.known())}")
+        pose = transform_from_msg(found.transform, f"transform of frame {name!r}")
+        return found.header.frame_id.lstrip("/"), pose, time_from_msg(found.header.stamp)
+
     def known(self) -> list[str]:
         """Return the names of all frames, sorted."""
         with self._lock:

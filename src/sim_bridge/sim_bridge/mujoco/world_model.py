@@ -75,7 +75,7 @@ def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
     spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
     spec.option.noslip_iterations = 3
-    _add_robot(mj, spec, robot, scene.world_T_base)
+    add_robot(mj, spec, robot, scene.world_T_base)
     for item in scene.objects:
         _add_object(mj, spec, item)
     part_fixtures(spec, scene)
@@ -155,7 +155,18 @@ def drawn_home(robot: Robot, seed: int) -> Robot:
     return replace(robot, arms=arms)
 
 
-def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
+def add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
+    """Add the robot's bodies ``<robot>/<link>`` with its collision shapes.
+
+    Args:
+        mj: The simulator's module.
+        spec: The specification of the model.
+        robot: The robot.
+        world_T_base: Pose of its root link.
+
+    Raises:
+        ValueError: The simulator cannot read the URDF; the message says why.
+    """
     settings = 'strippath="false" fusestatic="false" discardvisual="true" balanceinertia="true"'
     options = f"<mujoco><compiler {settings}/></mujoco>"
     urdf = re.sub(r"(<robot\b[^>]*>)", lambda found: found.group(1) + options, robot.urdf, count=1)
@@ -226,7 +237,7 @@ def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
             make_belt(mj, body, item.name)
     volumes = [_volume(shape) for shape in item.body.shapes]
     for index, (shape, volume) in enumerate(zip(item.body.shapes, volumes, strict=True)):
-        geom = _add_shape(mj, spec, body, shape, f"{item.name}/{index}")
+        geom = add_shape(mj, spec, body, shape, f"{item.name}/{index}")
         geom.mass = item.body.mass_kg * volume / sum(volumes)
         geom.contype, geom.conaffinity = OBJECT_BIT, OBJECT_BIT | ROBOT_BIT
         geom.friction, geom.condim = (item.friction, 0.005, 0.0005), 4
@@ -240,7 +251,22 @@ def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
             geom.solimp = (FIRST_TOUCH, 0.95, item.contact_m, 0.5, 2.0)
 
 
-def _add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:
+def add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:
+    """Add a convex solid to a body.
+
+    Args:
+        mj: The simulator's module.
+        spec: The specification of the model.
+        body: The body.
+        shape: The solid.
+        name: Name of its geom: ``<object>/<number>``.
+
+    Returns:
+        The geom.
+
+    Raises:
+        ValueError: The solid is concave.
+    """
     types = {
         ShapeKind.BOX: mj.mjtGeom.mjGEOM_BOX,
         ShapeKind.SPHERE: mj.mjtGeom.mjGEOM_SPHERE,

@@ -154,6 +154,23 @@ def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.M
     assert not any("mock_components" in " ".join(spec.command) for spec in simulated)
 
 
+@pytest.mark.parametrize("perception", ["none", "bridge", "detections"])
+def test_with_perception_the_world_is_that_of_detections(perception: str) -> None:
+    planned = {
+        spec.label: " ".join(spec.command)
+        for spec in plan_processes(BRINGUP, {"perception": perception, "cameras": "true"})
+    }
+    assert ("perception_bridge" in planned) == (perception != "none")
+    assert ("sim_detector" in planned) == (perception == "detections")
+    for label in ("sim_bridge", "sim_cameras"):
+        for topic in ("objects", "object_states"):
+            remapped = f"world/{topic}:=ground_truth/{topic}" in planned[label]
+            assert remapped == (perception != "none")
+    assert ("tf:=ground_truth/tf" in planned["sim_bridge"]) == (perception != "none")
+    readers = [label for label in planned if label not in ("sim_bridge", "sim_cameras")]
+    assert not any("ground_truth" in planned[label] for label in readers)
+
+
 def test_unknown_argument_and_choice_are_refused() -> None:
     with pytest.raises(LaunchError, match="did you mean 'robot'"):
         plan_processes(BRINGUP, {"robt": "fr3"})

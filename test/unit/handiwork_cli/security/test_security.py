@@ -53,11 +53,11 @@ def test_the_skill_server_may_command_the_arm_and_a_client_may_not() -> None:
     }
 
 
-def test_only_the_simulation_may_publish_the_world() -> None:
+def test_only_the_simulation_and_perception_may_publish_the_world() -> None:
     publishers = {
         path for path, e in enclaves("fr3").items() if "/world/objects" in allowed(e, "topics", "publish")
     }
-    assert publishers == {"/handiwork/sim_bridge"}
+    assert publishers == {"/handiwork/sim_bridge", "/handiwork/perception_bridge"}
 
 
 def test_a_suction_arm_gets_the_rights_of_its_cup_and_no_gripper() -> None:

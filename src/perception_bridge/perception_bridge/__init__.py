@@ -1,0 +1,1 @@
+"""The objects of the world, as detectors see them."""

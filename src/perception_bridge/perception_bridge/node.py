@@ -1,0 +1,113 @@
+"""Perception as a ROS node: detections, poses and frames in, ``world/objects`` and ``world/object_states`` out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.ros_clock import RosClock
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from perception_bridge.robot.joint_history import JointHistory
+from perception_bridge.ros.camera_frames import CameraFrames
+from perception_bridge.ros.hands import Hands
+from perception_bridge.ros.sources import Source
+from perception_bridge.ros.world_topics import WorldTopics
+from perception_bridge.table.object_table import load_table
+from perception_bridge.tracking.tracker import Tracker
+
+PERIOD_S = 0.02
+"""The period of the published states, s: 50 Hz."""
+
+
+class PerceptionBridge(ManagedNode):
+    """Makes the world of the planner, the skills and the conditions out of what detectors see.
+
+    Args:
+        options: Options of ``rclpy.node.Node``.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("perception_bridge", **options)
+        self._robot_dir = self.parameter("robot_dir", "", "folder with the robot's files")
+        self._scene_file = self.parameter("scene_file", "", "scene YAML with the fixed objects")
+        self._table_file = self.parameter("table_file", "", "object table YAML: labels, sources, tracking")
+        self._clock_s = RosClock(self)
+        self._sources: list[Source] = []
+        self._world: WorldTopics | None = None
+        back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
+        self._jump = self.get_clock().create_jump_callback(
+            back, post_callback=guard(self, lambda _jump: self._start_over())
+        )
+
+    def on_load(self, report: Report) -> None:
+        """Read robot, scene and table; see the base."""
+        report(0.0, "reading robot, scene and table")
+        names = ("robot_dir", "scene_file", "table_file")
+        given = (self._robot_dir, self._scene_file, self._table_file)
+        empty = [name for name, value in zip(names, given, strict=True) if not value]
+        if empty:
+            faults = [f"parameter {name}: is empty; give its path" for name in empty]
+            raise ConfigError(f"node {self.get_name()}", faults)
+        robot, scene = load_robot(Path(self._robot_dir)), load_scene(Path(self._scene_file))
+        table = load_table(Path(self._table_file), scene)
+        if self._world is not None:
+            return
+        labels = {label.name: label.objects for label in table.labels.values()}
+        self._tracker = Tracker(labels, table.tracking)
+        history = JointHistory()
+
+        def offer() -> None:
+            frames = CameraFrames(self, robot, history)
+            self._hands = Hands(self, robot, history, self._tracker, frames.base)
+            now = self._clock_s.now_s
+            self._sources = [Source(self, one, table, self._tracker, frames, now) for one in table.sources]
+            self._world = WorldTopics(self, scene, self._tracker)
+            # Of steady time, so that readers are not left without a message while the world is paused.
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            self.create_timer(PERIOD_S, guard(self, self._on_timer), clock=steady)
+
+        self.on_executor(offer)
+
+    def on_start(self) -> None:
+        """Begin with an empty world: what was seen before may have been moved since."""
+        self._start_over()
+
+    def on_stop(self) -> None:
+        """Stop repeating the latched messages."""
+        if self._world is not None:
+            self._world.stop()
+
+    def _start_over(self) -> None:
+        if self._world is not None:
+            self._tracker.clear()
+            self._world.start_over()
+
+    def _on_timer(self) -> None:
+        now_s = self._clock_s.now_s()
+        if self._world is None or not self.is_active or now_s <= 0.0:
+            return
+        self._hands.poll()
+        for source in self._sources:
+            source.poll()
+        for name in self._tracker.forget_old(now_s):
+            self.get_logger().warning(f"{name!r} was not seen for too long; it is taken out of the world")
+        self._world.publish(now_s)
+
+
+def main() -> None:
+    """Run the node; entry point of the executable."""
+    sys.exit(run(PerceptionBridge))
+
+
+if __name__ == "__main__":
+    main()

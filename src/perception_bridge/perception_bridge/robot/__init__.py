@@ -1,0 +1,1 @@
+"""The robot that carries cameras and objects, at any recent time."""

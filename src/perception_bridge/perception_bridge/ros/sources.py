@@ -1,0 +1,103 @@
+"""The subscriptions to detectors: each message goes to the tracker, each fault to the log and the diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import PoseArray, PoseStamped
+
+from handiwork_core.model.diagnostics import Diagnosis, Level
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import STREAM
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from perception_bridge.ros.camera_frames import CameraFrames
+from perception_bridge.ros.reading import SourceReader
+from perception_bridge.table.object_table import ObjectTable, SourceKind, SourceSpec
+from perception_bridge.tracking.detection import DetectionFrame
+from perception_bridge.tracking.tracker import Tracker
+from vision_msgs.msg import Detection3DArray
+
+LOG_PERIOD_S = 5.0
+"""The shortest pause between two log lines about one source, s."""
+SILENT_S = 2.0
+"""A source without a message for so long is named in the diagnostics, s."""
+
+Read = tuple[DetectionFrame | None, list[str]]
+
+
+class Source:
+    """One source with its subscription and its counts.
+
+    Args:
+        node: Hosts the subscription.
+        spec: The source.
+        table: The table of objects.
+        tracker: Takes the detections.
+        frames: Finds frames.
+        now: Returns the time of the node's clock, s.
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        spec: SourceSpec,
+        table: ObjectTable,
+        tracker: Tracker,
+        frames: CameraFrames,
+        now: Callable[[], float],
+    ) -> None:
+        self._node, self._spec, self._tracker, self._frames, self._now = node, spec, tracker, frames, now
+        settings = table.tracking
+        self._reader = SourceReader(
+            spec, table.labels, settings.max_age, settings.min_score, frames.world_T_frame
+        )
+        self._heard_s, self._stamp_s, self._count, self._faults, self._fault = -1.0, 0.0, 0, 0, ""
+        kinds: dict[SourceKind, tuple[Any, Callable[[Any], Read]]] = {
+            SourceKind.DETECTIONS: (Detection3DArray, lambda m: self._reader.detections(m, now())),
+            SourceKind.POSE: (PoseStamped, lambda m: self._reader.poses(m.header, [m.pose], now())),
+            SourceKind.POSE_ARRAY: (PoseArray, lambda m: self._reader.poses(m.header, m.poses, now())),
+        }
+        if spec.kind in kinds:
+            kind, read = kinds[spec.kind]
+            node.create_subscription(kind, spec.topic, guard(node, lambda m: self._take(read(m))), STREAM)
+        node.diagnostics.add(spec.title, self._diagnosis)
+
+    def poll(self) -> None:
+        """Read the frame of a tf source, if it has a new transform."""
+        if self._spec.kind is not SourceKind.TF or not self._node.is_active:
+            return
+        try:
+            pose, stamp_s = self._frames.stamped(self._spec.frame)
+        except ValueError as error:
+            if self._heard_s >= 0.0:  # before the first, it is only not there yet
+                self._complain([str(error)])
+            return
+        if stamp_s != self._stamp_s:
+            self._stamp_s = stamp_s
+            self._take(self._reader.transform(pose, stamp_s, self._now()))
+
+    def _take(self, read: Read) -> None:
+        if not self._node.is_active:
+            return
+        frame, faults = read
+        self._count, self._heard_s = self._count + 1, self._now()
+        if frame is not None:
+            faults = [*faults, *self._tracker.take(frame)]
+        self._complain(faults)
+
+    def _complain(self, faults: list[str]) -> None:
+        if not faults:
+            return
+        self._faults, self._fault = self._faults + 1, faults[0]
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        self._node.get_logger().warning(
+            f"{self._spec.title}: {faults[0]}{more}", throttle_duration_sec=LOG_PERIOD_S
+        )
+
+    def _diagnosis(self) -> list[Diagnosis]:
+        age_s = self._now() - self._heard_s
+        is_silent = self._heard_s < 0.0 or age_s > SILENT_S
+        text = "no message came yet" if self._heard_s < 0.0 else f"the newest message is {age_s:.1f} s old"
+        values = {"messages": str(self._count), "faults": str(self._faults), "newest fault": self._fault}
+        return [Diagnosis(self._spec.title, Level.WARN if is_silent else Level.OK, text, values)]

@@ -1,0 +1,1 @@
+"""The table that says what labels mean and where detections come from."""

@@ -1,0 +1,1 @@
+"""Detections become objects with a pose, a covariance and an age."""

@@ -1,0 +1,23 @@
+"""Installs perception_bridge, by colcon or by pip."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "perception_bridge"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="Makes the objects of the world out of detections, poses and frames.",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="Handiwork maintainers",
+    maintainer_email="maintainers@handiwork.example",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["perception_bridge = perception_bridge.node:main"]},
+)

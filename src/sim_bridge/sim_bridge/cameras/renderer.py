@@ -1,0 +1,181 @@
+"""Draws what a camera sees. One thread makes, uses and closes it, because an OpenGL context belongs to a thread."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.cameras.camera import Camera
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.shapes import Color
+from sim_bridge.cameras.view_model import compile_view
+
+Pixels = NDArray[np.uint8]
+Depths = NDArray[np.float32]
+
+LIBRARIES = ("egl", "osmesa", "glfw")
+"""Libraries that draw, in the order in which they are tried: a GPU or a CPU without a screen, a CPU, a screen."""
+PROBE_S = 60.0
+"""The longest wait for the trial of a library, s."""
+PROBE = """
+import mujoco
+renderer = mujoco.Renderer(mujoco.MjModel.from_xml_string("<mujoco/>"), 8, 8)
+renderer.render()
+renderer.close()
+"""
+
+
+class Drawn(NamedTuple):
+    """An image.
+
+    Attributes:
+        color: Red, green, blue, (height, width, 3); None if it was not wanted.
+        depth: Depth along the optical axis, (height, width), m: infinite beyond the range; None if not wanted.
+    """
+
+    color: Pixels | None
+    depth: Depths | None
+
+
+def choose_library(environment: Mapping[str, str]) -> str:
+    """Return the first library that draws on this machine, tried in processes of their own.
+
+    Args:
+        environment: Variables; ``MUJOCO_GL`` names the only one to try.
+
+    Raises:
+        ValueError: None draws; the message has the reason of each, and what to do.
+    """
+    wanted = environment.get("MUJOCO_GL", "").lower()
+    reasons = []
+    for name in (wanted,) if wanted else LIBRARIES:
+        reason = _why_not(name, {**environment, "MUJOCO_GL": name})
+        if not reason:
+            return name
+        reasons.append(f"{name}: {reason}")
+    raise ValueError(
+        f"no OpenGL library draws on this machine ({'; '.join(reasons)}); install Mesa's EGL "
+        "(apt install libegl1 libgl1-mesa-dri) or OSMesa (apt install libosmesa6), or start without cameras"
+    )
+
+
+def _why_not(name: str, environment: Mapping[str, str]) -> str:
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", PROBE],
+            env=dict(environment), capture_output=True, text=True, timeout=PROBE_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"has not drawn within {PROBE_S:g} s"
+    if run.returncode == 0:
+        return ""
+    lines = [line for line in run.stderr.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else f"the trial ended with code {run.returncode}"
+
+
+class SceneRenderer:
+    """Robot and objects, drawn where they are measured. It owns its copy of the model and its data.
+
+    Args:
+        library: Name of the OpenGL library, see ``choose_library``; one per process.
+        robot: The robot.
+        world_T_base: Pose of its root link.
+        cameras: The cameras.
+        colors: Colours of objects by name.
+    """
+
+    def __init__(
+        self,
+        library: str,
+        robot: Robot,
+        world_T_base: Pose,
+        cameras: Sequence[Camera],
+        colors: Mapping[str, Color],
+    ) -> None:
+        os.environ["MUJOCO_GL"] = library  # read by the import
+        import mujoco  # heavy, and needs the choice of the library
+
+        self._mj: Any = mujoco
+        self._robot, self._world_T_base = robot, world_T_base
+        self._cameras, self._colors = tuple(cameras), colors
+        self._contexts: dict[tuple[int, int], Any] = {}
+        self._show(())
+
+    def show(self, objects: Iterable[WorldObject]) -> None:
+        """Take other objects.
+
+        Args:
+            objects: Their geometry.
+
+        Raises:
+            ValueError: The simulator refuses one of them; the objects stay as they were.
+        """
+        self._show(objects)
+
+    def _show(self, objects: Iterable[WorldObject]) -> None:
+        items = tuple(objects)
+        model = compile_view(self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors)
+        self.close()
+        self._model, self._data = model, self._mj.MjData(model)
+        self._mocap = {item.name: int(model.body(item.name).mocapid[0]) for item in items}
+
+    def place(self, joints: Mapping[str, float], poses: Mapping[str, Pose]) -> None:
+        """Set the robot and the objects as they were measured.
+
+        Args:
+            joints: Joint positions by name, rad or m; the others stay.
+            poses: Poses of objects in ``world`` by name; unknown objects are left out.
+        """
+        model, data = self._model, self._data
+        for name, value in joints.items():
+            index = self._mj.mj_name2id(model, self._mj.mjtObj.mjOBJ_JOINT, f"{self._robot.name}/{name}")
+            if index >= 0:
+                data.qpos[model.jnt_qposadr[index]] = value
+        for name, pose in poses.items():
+            if (index := self._mocap.get(name, -1)) >= 0:
+                data.mocap_pos[index], data.mocap_quat[index] = pose.translation_m, pose.rotation.wxyz
+        self._mj.mj_kinematics(model, data)
+        self._mj.mj_camlight(model, data)
+
+    def draw(self, camera: Camera, *, color: bool, depth: bool) -> Drawn:
+        """Draw what a camera sees.
+
+        Args:
+            camera: The camera.
+            color: Whether the colours are wanted.
+            depth: Whether the depths are wanted.
+        """
+        near, far = camera.range_m
+        self._model.vis.map.znear, self._model.vis.map.zfar = near, far
+        context = self._context(camera)
+        context.update_scene(self._data, camera=f"camera/{camera.name}")
+        colors = np.array(context.render()) if color else None
+        if not depth:
+            return Drawn(colors, None)
+        context.enable_depth_rendering()
+        depths = np.array(context.render())
+        context.disable_depth_rendering()
+        depths[depths >= 0.999 * far] = np.inf
+        return Drawn(colors, depths)
+
+    def _context(self, camera: Camera) -> Any:  # noqa: ANN401 a renderer of the simulator
+        size = (camera.intrinsics.height, camera.intrinsics.width)
+        if size not in self._contexts:
+            made = self._contexts[size] = self._mj.Renderer(self._model, *size)
+            made.scene.flags[self._mj.mjtRndFlag.mjRND_SHADOW] = False
+            made.scene.flags[self._mj.mjtRndFlag.mjRND_REFLECTION] = False
+        return self._contexts[size]
+
+    def close(self) -> None:
+        """Release the OpenGL contexts."""
+        for context in self._contexts.values():
+            context.close()
+        self._contexts = {}

@@ -1,0 +1,100 @@
+"""The model that cameras look at: the robot, the objects where they are measured, and no physics.
+
+The simulator's module is an argument, because ``renderer.py`` imports it.
+"""
+
+# ruff: noqa: ANN401 the simulator's module is an argument
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.cameras.camera import Camera
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.shapes import GREY, Color
+from sim_bridge.mujoco.world_model import add_robot, add_shape
+
+LINK_R_GL = Rotation.from_matrix([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""Turn of the simulator's camera, which looks along -z with y up, in a camera's link frame."""
+
+LIGHT = (0.3, 0.3, 0.3)
+"""Ambient and diffuse light that comes from the camera."""
+
+
+def compile_view(
+    mj: Any,
+    robot: Robot,
+    world_T_base: Pose,
+    cameras: Sequence[Camera],
+    objects: Iterable[WorldObject],
+    colors: Mapping[str, Color],
+) -> Any:
+    """Build the model. Objects are mocap bodies of their own names, cameras have theirs.
+
+    Args:
+        mj: The simulator's module.
+        robot: The robot, drawn by its collision shapes.
+        world_T_base: Pose of its root link.
+        cameras: The cameras.
+        objects: Geometry of the objects, parts among them.
+        colors: Colours by the objects' names; the others are grey.
+
+    Returns:
+        The compiled model.
+
+    Raises:
+        ValueError: The simulator refuses the robot or an object; the message is its own.
+    """
+    spec = mj.MjSpec()
+    spec.visual.global_.offwidth = max((c.intrinsics.width for c in cameras), default=8)
+    spec.visual.global_.offheight = max((c.intrinsics.height for c in cameras), default=8)
+    spec.visual.headlight.ambient = spec.visual.headlight.diffuse = LIGHT
+    spec.visual.headlight.specular = (0.0, 0.0, 0.0)
+    spec.worldbody.add_light(pos=(0.0, 0.0, 4.0), dir=(0.2, 0.3, -1.0), castshadow=False, type=_sun(mj))
+    add_robot(mj, spec, robot, world_T_base)
+    for item in objects:
+        body = spec.worldbody.add_body(name=item.name, mocap=True)
+        for index, shape in enumerate(item.shapes):
+            geom = _add_drawn(mj, spec, body, shape, f"{item.name}/{index}")
+            geom.contype = geom.conaffinity = 0
+            geom.rgba = colors.get(item.name, GREY)
+    for camera in cameras:
+        _add_camera(mj, spec, robot, camera)
+    model = spec.compile()
+    model.stat.extent = 1.0  # so that the planes of the frustum are in metres
+    return model
+
+
+def _sun(mj: Any) -> Any:
+    return mj.mjtLightType.mjLIGHT_DIRECTIONAL
+
+
+def _add_drawn(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:
+    if shape.kind is not ShapeKind.MESH:
+        return add_shape(mj, spec, body, shape, name)
+    assert shape.vertices is not None
+    assert shape.triangles is not None
+    mesh = spec.add_mesh(name=name, uservert=shape.vertices.ravel(), userface=shape.triangles.ravel())
+    mesh.inertia = mj.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    placed = shape.object_T_shape
+    geom = body.add_geom(name=name, type=mj.mjtGeom.mjGEOM_MESH, pos=placed.translation_m)
+    geom.quat, geom.meshname = placed.rotation.wxyz, name
+    return geom
+
+
+def _add_camera(mj: Any, spec: Any, robot: Robot, camera: Camera) -> None:
+    parent = spec.body(f"{robot.name}/{camera.link}") if camera.link else spec.worldbody
+    pose, pinhole = camera.parent_T_camera, camera.intrinsics
+    size = np.array([pinhole.width, pinhole.height], dtype=float)
+    made = parent.add_camera(name=f"camera/{camera.name}", pos=pose.translation_m)
+    made.quat = (pose.rotation @ LINK_R_GL).wxyz
+    made.resolution = size
+    made.sensor_size = size * 1e-5  # any size of a pixel: only its ratio to the focal length counts
+    made.focal_pixel = pinhole.focal_px
+    # The simulator counts from the principal point to the centre of the image; (0, 0) is the centre of a pixel.
+    made.principal_pixel = (size - 1.0) / 2.0 - np.array(pinhole.centre_px)

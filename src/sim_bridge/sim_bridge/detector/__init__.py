@@ -1,0 +1,1 @@
+"""A detector in simulation: the true poses, as an imperfect detector reports them."""
