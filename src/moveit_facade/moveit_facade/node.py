@@ -23,6 +23,7 @@ from handiwork_ros.ports.planner import PLANNER, PlannerClient
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.service_executor import ServiceExecutor
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch
 
@@ -129,4 +130,4 @@ class MoveGroupNode(ManagedNode):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run(MoveGroupNode))
+    sys.exit(run(MoveGroupNode, make_executor=ServiceExecutor))
