@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from rcl_interfaces.srv import GetParameters
 
 from support.paths import ROOT
 from support.stack.moveit_client import ACTIONS, SERVICES, MoveItClient
@@ -61,3 +62,13 @@ def test_every_interface_of_the_page_is_in_the_graph_and_none_is_missing_there(
     }
     assert ours - served - FURTHER == set(), "add these to docs/how-to/coming-from-moveit.md"
     assert served >= {*ACTIONS, *SERVICES}
+
+
+def test_supervision_has_the_parameters_and_defaults_of_skill_server(rig: Rig, moveit: MoveItClient) -> None:
+    keys = [f"supervision.{name}" for name in ("on", "distance", "angle", "period", "answer", "replans")]
+    assert moveit.node is not None
+    ours, theirs = (
+        rig.stack.call(GetParameters, f"{node}/get_parameters", GetParameters.Request(names=keys)).values
+        for node in ("move_group", "skill_server")
+    )
+    assert ours == theirs and all(value.type for value in ours)
