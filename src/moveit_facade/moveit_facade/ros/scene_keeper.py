@@ -329,7 +329,7 @@ class SceneKeeper:
         )
         touch = tuple(checked_link(self._robot, one, f"{field}.touch_links") for one in msg.touch_links)
         objects, world = scene.objects, start.world
-        if has_shapes(msg.object) and name in world and name not in objects.objects:
+        if has_shapes(msg.object) and name in world.objects and name not in objects.objects:
             # The world knows its shapes; the message says where the link has it.
             world_T = client_object(msg.object, frames, f"{field}.object").item.world_T_object
         elif has_shapes(msg.object):
