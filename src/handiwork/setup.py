@@ -13,6 +13,7 @@ PACKAGES = [
     "handiwork_check",
     "handiwork_cli",
     "handiwork_core",
+    "handiwork_data",
     "handiwork_planning",
     "handiwork_ros",
     "handiwork_safety",

@@ -18,8 +18,8 @@ from support.stack.rig import Rig
 
 CUBE_M = np.array([0.5, 0.12, 0.0225])
 """Place of the cube in the scene file."""
-SLOW = 0.3
-"""The share of full speed: the cube is moved before the motion ends, also on a busy machine."""
+SLOW = {"approach": 0.3, "descend": 0.1}
+"""The share of full speed by stage: the cube is moved before the stage ends, also on a busy machine."""
 
 
 def nudge(rig: Rig, by_m: tuple[float, float]) -> None:
@@ -38,7 +38,7 @@ def picked(rig: Rig, stage: str, by_m: tuple[float, float], **fields: float) -> 
         if progress.stage == stage:
             begun.set()
 
-    goal = Pick.Goal(object="cube", max_velocity_scaling_factor=SLOW, **fields)
+    goal = Pick.Goal(object="cube", max_velocity_scaling_factor=SLOW[stage], **fields)
     run = rig.client.send(goal, note)
     assert begun.wait(60.0)
     nudge(rig, by_m)

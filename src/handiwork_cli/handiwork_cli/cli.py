@@ -41,6 +41,7 @@ COMMANDS = {
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),
     "files.score_judge": ("score-judge",),
+    "files.generate": ("generate", "merge", "replay-actions"),
     "stack.security": ("security",),
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""

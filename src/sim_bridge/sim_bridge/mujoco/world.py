@@ -175,6 +175,10 @@ class MujocoWorld:
             meant = (servos >= 0) & np.isfinite(wanted)
             self.data.ctrl[servos[meant]] = wanted[meant]
 
+    def references(self) -> Array:
+        """Return the position references of all servos in the order of ``joint_names``, (n,); nan without a servo."""
+        return np.where(self._servo >= 0, self.data.ctrl[self._servo], np.nan)
+
     def limit_force(self, indices: Indices, force: Array) -> None:
         """Limit the forces of servos; joints without one are ignored.
 

@@ -24,7 +24,8 @@ from .file_format import is_simbox
 from .robots import RobotReading
 from .variables import read_variables
 
-KEYS = ("name", "seed", "format", "robots", "variables", "skills")
+KEYS = ("name", "seed", "format", "robots", "variables", "skills", "episodes")
+"""Keys of a task; ``handiwork generate`` reads ``episodes``."""
 UNUSED = (
     *(
         "asset_root",

@@ -1,0 +1,194 @@
+"""Episodes of a task without ROS: ``generate`` makes them, ``merge`` joins them, ``replay-actions`` tries them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tqdm import tqdm
+
+from handiwork_cli.commands.files.export_usd import scene_file
+from handiwork_cli.commands.inspect.show_robot import robot_folder
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_data.dataset.folder import DatasetFolder, Row, differences
+from handiwork_data.dataset.generate import (
+    Shard,
+    Sources,
+    about,
+    generate,
+    make_studio,
+    read_range,
+)
+from handiwork_data.dataset.merge import merge
+from handiwork_data.episodes.action_replay import replay_actions
+from handiwork_data.episodes.episode import EpisodeError
+from handiwork_data.episodes.settings import read_task_file
+
+CAUSES = 5
+"""The number of causes of failure that the summary lists."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
+    parser = commands.add_parser("generate", help="make recorded episodes of a task, without ROS")
+    parser.add_argument("task", type=Path, help="task file with the key episodes")
+    parser.add_argument(
+        "--episodes", required=True, metavar="BEGIN:END", help="their numbers, which are the seeds"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder; what it holds already is skipped")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--shard-id", type=int, default=0, help="part of the episodes that this run makes, from 0"
+    )
+    parser.add_argument("--num-shards", type=int, default=1)
+    parser.set_defaults(run=run_generate)
+    parser = commands.add_parser("merge", help="join folders of episodes into one, without doubles")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.set_defaults(run=run_merge)
+    parser = commands.add_parser(
+        "replay-actions", help="play the commands of recorded episodes open loop: which still succeed?"
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that succeeded")
+    parser.add_argument("--least", type=float, default=99.0, help="exit with 1 if fewer succeed [%%]")
+    parser.set_defaults(run=run_replay)
+
+
+def run_generate(options: argparse.Namespace) -> int:
+    """Generate what is missing, and print yield and causes of failure.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0 once all episodes of the shard are there, 1 if the folder could not be written.
+
+    Raises:
+        ConfigError: The task, the range or the folder is wrong.
+    """
+    if options.workers < 1:
+        raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
+    sources = _sources(options.task)
+    shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
+    numbers = shard.part(*read_range(options.episodes))
+    there = sum(folder.has(one) for one in numbers)
+    begun_s, made = time.monotonic(), list[Row]()
+    bar = tqdm(total=len(numbers), initial=there, desc="generate", unit="episode", disable=None)
+    try:
+        with bar:
+            for row in generate(sources, folder, numbers, shard, options.workers):
+                made.append(row)
+                bar.set_postfix_str(_yield(made), refresh=False)
+                bar.update()
+    except EpisodeError as error:
+        print(f"handiwork generate: {error}", file=sys.stderr)
+        return 1
+    finally:
+        print(_summary(made, there, time.monotonic() - begun_s, options.workers))
+    return 0
+
+
+def _yield(rows: list[Row]) -> str:
+    good = sum(row.success for row in rows)
+    return f"{100.0 * good / len(rows):.1f} % success"
+
+
+def _summary(rows: list[Row], there: int, spent_s: float, workers: int) -> str:
+    lines = [f"{len(rows)} episodes made, {there} were there already"]
+    if rows:
+        good = sum(row.success for row in rows)
+        worked_s = sum(row.wall_s for row in rows)
+        lines.append(
+            f"success: {good} of {len(rows)} ({_yield(rows)}); {worked_s / len(rows):.2f} s an episode and process, "
+            f"{3600.0 * good / (spent_s * workers):.0f} successful episodes an hour and process with the start"
+        )
+    causes = Counter(_cause(row) for row in rows if not row.success)
+    lines += [f"  {count:>6}  {cause}" for cause, count in causes.most_common(CAUSES)]
+    return "\n".join(lines)
+
+
+def _cause(row: Row) -> str:
+    if row.code == "OK":
+        return "all skills succeeded, but the success condition is not TRUE at rest"
+    return f"{row.code} in stage {row.failed_stage!r}"
+
+
+def run_merge(options: argparse.Namespace) -> int:
+    """Join folders.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0, or 1 where an episode is damaged or differs; nothing was written then.
+
+    Raises:
+        ConfigError: The folders do not belong together.
+    """
+    folders = [DatasetFolder(path) for path in options.folders]
+    total = sum(len(one.episodes()) for one in folders)
+    try:
+        with tqdm(total=total, desc="merge", unit="episode", delay=2.0, disable=None) as bar:
+            done = merge(DatasetFolder(options.out), folders, bar.update)
+    except EpisodeError as error:
+        print(f"handiwork merge: {error}", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {done.added} episodes added, {done.doubles} were there already")
+    return 0
+
+
+def run_replay(options: argparse.Namespace) -> int:
+    """Play the commands of the successful episodes of a folder, and print how many still succeed.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0, or 1 where fewer succeed than ``--least``, or an episode is damaged.
+
+    Raises:
+        ConfigError: The folder is no data set, or was made by other files or another version.
+    """
+    folder = DatasetFolder(options.folder)
+    there = folder.about()
+    if there is None:
+        raise ConfigError(str(folder.path), ["is no data set; give a folder that `handiwork generate` wrote"])
+    sources = _sources(folder.task_file)
+    if faults := differences(there, about(sources)):
+        text = "; ".join(faults)
+        raise ConfigError(
+            str(folder.path), [f"was made otherwise: {text}; replay it with what it was made with"]
+        )
+    wanted = range(*read_range(options.episodes)) if options.episodes else folder.episodes()
+    studio, played, good, errors = make_studio(sources), 0, 0, list[float]()
+    try:
+        for number in tqdm(wanted, "replay-actions", unit="episode", delay=2.0, disable=None):
+            episode = folder.read(number)
+            if not episode.meta.success:
+                continue
+            found = replay_actions(studio, episode)
+            played, good = played + 1, good + found.success
+            errors.append(found.object_error_m)
+            if not found.success:
+                tqdm.write(f"episode {number}: {found.verdict}")
+    except EpisodeError as error:
+        print(f"handiwork replay-actions: {error}", file=sys.stderr)
+        return 1
+    share = 100.0 * good / played if played else 0.0
+    print(f"{good} of {played} successful episodes succeed again ({share:.1f} %)")
+    if errors:
+        print(f"objects end within {1000.0 * max(errors):.1f} mm of the recording")
+    return 0 if played and share >= options.least else 1
+
+
+def _sources(task: Path) -> Sources:
+    settings = read_task_file(task).settings
+    return Sources(task, scene_file(settings.scene), robot_folder(settings.robot))

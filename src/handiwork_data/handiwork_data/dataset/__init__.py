@@ -1,0 +1,1 @@
+"""Folders of many episodes: generated, resumed, merged."""

@@ -1,0 +1,226 @@
+"""Generates the episodes of a shard, on one process or several; what is there already is skipped."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
+from handiwork_data.episodes.run import Studio, run_episode
+from handiwork_data.episodes.settings import LARGEST_EPISODE, TaskFile, read_task_file
+from handiwork_planning.cpu_engine import CpuEngine
+from skill_server.params.registry import load_catalog
+from skill_server.skills import BUILTIN
+
+from .folder import About, DatasetFolder, Row, row_of
+
+AHEAD = 2
+"""Episodes that wait for each process, so that none is idle."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files that episodes are made from.
+
+    Attributes:
+        task: Task file.
+        scene: Scene file.
+        robot: Folder of the robot.
+    """
+
+    task: Path
+    scene: Path
+    robot: Path
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of several equal parts of the episodes, dealt in turn.
+
+    Attributes:
+        number: Its number, from 0.
+        count: Number of shards.
+    """
+
+    number: int = 0
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or not 0 <= self.number < self.count:
+            raise ConfigError(
+                "shard", [f"is {self.number} of {self.count}; give --shard-id from 0 to --num-shards less 1"]
+            )
+
+    @property
+    def name(self) -> str:
+        """Name for files."""
+        return f"{self.number:05d}-of-{self.count:05d}"
+
+    def part(self, begin: int, end: int) -> range:
+        """Return the episodes of the shard.
+
+        Args:
+            begin: First episode of all.
+            end: The one behind the last.
+        """
+        return range(begin + self.number, end, self.count)
+
+
+def read_range(text: str) -> tuple[int, int]:
+    """Read ``BEGIN:END``, or ``COUNT``.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The first episode, and the one behind the last.
+
+    Raises:
+        ConfigError: It is no range.
+    """
+    first, _, second = text.partition(":")
+    try:
+        begin, end = (int(first), int(second)) if second else (0, int(first))
+    except ValueError:
+        begin, end = 0, 0
+    if not 0 <= begin < end <= LARGEST_EPISODE:
+        raise ConfigError("episodes", [f"is {text!r}; write BEGIN:END, as in 0:1000, or a count above 0"])
+    return begin, end
+
+
+def about(sources: Sources) -> About:
+    """Return what a data set of these files is of.
+
+    Args:
+        sources: The files.
+
+    Raises:
+        ConfigError: The task file is wrong.
+    """
+    task = read_task_file(sources.task)
+    robot_files = sorted(
+        path for path in sources.robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf")
+    )
+    return About(
+        task.digest,
+        sources.robot.name,
+        _digest(robot_files),
+        sources.scene.stem,
+        _digest([sources.scene]),
+        metadata.version("handiwork_core"),
+    )
+
+
+def _digest(files: Sequence[Path]) -> str:
+    whole = hashlib.sha256()
+    for path in files:
+        whole.update(path.name.encode() + b"\0" + path.read_bytes())
+    return whole.hexdigest()
+
+
+def make_studio(sources: Sources, report: Callable[[float, str], None] = lambda _done, _text: None) -> Studio:
+    """Load everything that stays the same from episode to episode.
+
+    Args:
+        sources: The files.
+        report: Takes the progress of the engine's start, 0 to 1, and a text.
+
+    Raises:
+        ConfigError: A file is wrong.
+    """
+    task: TaskFile = read_task_file(sources.task)
+    robot, scene = load_robot(sources.robot), load_scene(sources.scene)
+    engine = CpuEngine(robot, scene.world_T_base, report)
+    version = metadata.version("handiwork_core")
+    return Studio(task, robot, scene, engine, load_catalog(BUILTIN), version)
+
+
+def generate(
+    sources: Sources, folder: DatasetFolder, numbers: Sequence[int], shard: Shard, workers: int
+) -> Iterator[Row]:
+    """Generate episodes that are not there yet.
+
+    Args:
+        sources: The files.
+        folder: Where they go; another process may fill it with other shards.
+        numbers: Numbers of the episodes.
+        shard: Shard for the index.
+        workers: Number of processes; 1: this one.
+
+    Yields:
+        The index line of each episode once its file is complete.
+
+    Raises:
+        ConfigError: A file is wrong, or the folder holds other episodes.
+        EpisodeError: The folder cannot be written.
+    """
+    folder.begin(about(sources), read_task_file(sources.task).text)
+    with folder.locked(shard.name):
+        missing = [one for one in numbers if not folder.has(one)]
+        rows = _here(sources, folder, missing) if workers == 1 else _beside(sources, folder, missing, workers)
+        for row in rows:
+            folder.append(shard.name, row)
+            yield row
+
+
+def _here(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:
+    if not numbers:
+        return
+    studio = make_studio(sources)
+    for number in numbers:
+        yield _one(studio, folder, number)
+
+
+def _one(studio: Studio, folder: DatasetFolder, number: int) -> Row:
+    begun_s = time.monotonic()
+    episode = run_episode(studio, number)
+    digest = folder.write(episode)
+    return row_of(episode, digest, time.monotonic() - begun_s)
+
+
+def _beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int], workers: int) -> Iterator[Row]:
+    """Deal the episodes to processes; few wait at a time, so that an interrupt ends soon."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _begin_worker, (sources, folder.path)) as pool:
+        left, running = iter(numbers), set[Future[Row]]()
+        try:
+            while True:
+                for number in left:
+                    running.add(pool.submit(_work, number))
+                    if len(running) >= AHEAD * workers:
+                        break
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for one in done:
+                    yield one.result()
+        finally:
+            for one in running:
+                one.cancel()
+
+
+class _Worker:
+    """What a process of the pool keeps."""
+
+    studio: Studio
+    folder: DatasetFolder
+
+
+def _begin_worker(sources: Sources, path: Path) -> None:
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the episode under way is written, then the parent ends the pool
+    _Worker.studio, _Worker.folder = make_studio(sources), DatasetFolder(path)
+
+
+def _work(number: int) -> Row:
+    return _one(_Worker.studio, _Worker.folder, number)

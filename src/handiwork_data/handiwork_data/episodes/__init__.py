@@ -1,0 +1,1 @@
+"""One episode: its settings, its run, its record and its file."""
