@@ -135,9 +135,8 @@ def test_a_planner_that_was_started_again_gets_the_objects_of_clients(rig: Rig, 
     old = rig.pids()["planner_node"]
     assert old is not None
     os.kill(old, signal.SIGKILL)
-    rig.wait_restarted("planner_node", old)
     wait_for(
         "a plan that knows the object",
         lambda: "kept" in moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.message,
-        120.0,
+        240.0,
     )
