@@ -43,11 +43,14 @@ INTERFACES = (
     ROOT / "src" / "ros_underlay" / "vision_msgs",
 )
 MOVEIT_INTERFACES = (
-    ROOT / "src" / "ros_underlay" / "octomap_msgs",
-    ROOT / "src" / "ros_underlay" / "object_recognition_msgs",
+    (
+        ROOT / "src" / "ros_underlay" / "octomap_msgs",
+        ROOT / "src" / "ros_underlay" / "object_recognition_msgs",
+    ),
+    (ROOT / "src" / "ros_underlay" / "moveit_msgs",),
+    (ROOT / "src" / "ros_underlay" / "moveit_task_constructor_msgs",),
 )
-"""The packages that the interfaces of MoveIt are compiled against."""
-MOVEIT = ROOT / "src" / "ros_underlay" / "moveit_msgs"
+"""The interfaces of clients of MoveIt; each group is compiled against the headers of those before it."""
 
 
 def make_venv() -> None:
@@ -255,8 +258,8 @@ def set_up_moveit() -> None:
     """
     with (BUILD / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        build_interfaces(MOVEIT_INTERFACES)
-        build_interfaces((MOVEIT,))
+        for packages in MOVEIT_INTERFACES:
+            build_interfaces(packages)
 
 
 def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:

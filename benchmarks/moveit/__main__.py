@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import threading
@@ -30,6 +31,8 @@ from .robot_folder import write_robot
 BUDGET_S = 5.0
 REPEATED = 40
 """Requests of which the processor time is measured."""
+SHOWN = 50
+"""Problems between two lines of progress."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,9 @@ def run(cell: Cell, robot: SphereRobot, problems: list[Problem]) -> list[Row]:
         answers = {client.srv_name: cell.call(client, request) for client, request in order}
         if number:
             rows.append(judged(answers[facade.srv_name], answers[direct.srv_name], problem, referee))
+            if number % SHOWN == 0:
+                clean = sum(row.solved and row.valid for row in rows)
+                print(f"{number} problems, {clean} solved and valid", file=sys.stderr, flush=True)
     return rows
 
 
@@ -205,15 +211,18 @@ def table(robot: str, rows: list[Row]) -> str:
         "",
         f"solved {sum(row.solved for row in rows)}, valid {sum(row.valid for row in rows)} of {len(rows)}",
         "",
-        "| request | p50 [ms] | p95 [ms] | plans per second |",
-        "|---|---:|---:|---:|",
+        "| request | p50 [ms] | p95 [ms] | p99 [ms] | plans per second |",
+        "|---|---:|---:|---:|---:|",
     ]
     for name, times in (("plan_kinematic_path", both[:, 0]), ("planner/plan_to_joints", both[:, 1])):
-        middle, high = np.percentile(times, (50, 95))
-        lines.append(f"| `{name}` | {middle:.1f} | {high:.1f} | {1e3 / times.mean():.1f} |")
+        middle, high, highest = np.percentile(times, (50, 95, 99))
+        lines.append(f"| `{name}` | {middle:.1f} | {high:.1f} | {highest:.1f} | {1e3 / times.mean():.1f} |")
+    low, middle, high = np.percentile(added, (25, 50, 75))
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     lines += [
         "",
-        f"The facade adds {np.median(added):.1f} ms p50 (difference of the two requests of one problem).",
+        f"The facade adds {middle:.1f} ms p50 ({low:.1f} p25, {high:.1f} p75: differences of the two requests of one "
+        f"problem) on {os.cpu_count()} cores at a load of {load}.",
     ]
     return "\n".join([*lines, *(row.why for row in rows if row.why)])
 

@@ -52,10 +52,14 @@ MOVEIT = {
     "moveit_msgs/msg/CollisionObject": "74b0acd6d56be032bf4f764b2c2633f50588b5fb2bd71e97206c59052747cf7e",
     "moveit_msgs/msg/AttachedCollisionObject": "7fdfe7951a33a857f20fc42c9ed410a38d06dd0c209ac774ecea746dc487dc41",
     "moveit_msgs/msg/DisplayTrajectory": "dd351cbd6d9986eb019306910ec09236a136a02dbc0b3465707cb62f2d56e22b",
+    "moveit_task_constructor_msgs/action/ExecuteTaskSolution": (
+        "67e039d9b8ce7154b303755f666d3a983ba74f40b0a3626b1a7e7f033a8a3095"
+    ),
     "octomap_msgs/msg/OctomapWithPose": "e65f8760aa96a2acef86b6d206175cfc78420082b6159dd3fa6ebf93f5f81979",
     "object_recognition_msgs/msg/ObjectType": "5eb3ee3976403366d7c50d7dbee8bec96b3bced1e752674a7194a35841632134",
 }
-"""The same of the untrimmed files of moveit_msgs 2.6.0, octomap_msgs 2.0.0 and object_recognition_msgs 2.0.0."""
+"""The same of the untrimmed files of moveit_msgs 2.6.0, octomap_msgs 2.0.0, object_recognition_msgs 2.0.0 and
+moveit_task_constructor_msgs 0.1.5."""
 
 
 def description_file(interface: str) -> Path:

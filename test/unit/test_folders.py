@@ -26,6 +26,7 @@ ROS = {
     "sensor_msgs",
     "geometry_msgs",
     "moveit_msgs",
+    "moveit_task_constructor_msgs",
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}

@@ -17,18 +17,23 @@ from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.start_wait import StartWait
+from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.node.wall_time_node import action_host_node
 from handiwork_ros.ports.planner import PLANNER, PlannerClient
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.service_executor import ServiceExecutor
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch
 
 from .robot.srdf import srdf_of
+from .ros.actions.controlled_motion import ControlledMotion
+from .ros.actions.goal_frame import GoalFrame
+from .ros.actions.gripper_actions import GripperActions
+from .ros.actions.motion_actions import MotionActions
+from .ros.actions.task_solution import TaskSolutions
 from .ros.execution import Execution
-from .ros.gripper_actions import GripperActions
-from .ros.motion_actions import MotionActions
 from .ros.planner_calls import PlannerCalls
 from .ros.planner_services import PlannerServices
 from .ros.planning import MotionPlanning
@@ -59,15 +64,19 @@ class MoveGroupNode(ManagedNode):
         self._calls = PlannerCalls(self, self._signs)
         reader = RobotReader(self, robot, self._world)
         self._keeper = SceneKeeper(self, robot, reader, self._calls)
-        self._execution = Execution(self, robot, self._world, PlannerClient(self, robot, self._signs))
+        settings = supervision_settings(self)
+        planner = PlannerClient(self, robot, self._signs)
+        self._execution = Execution(self, robot, self._world, planner, settings)
         self._safety = SafetyWatch(self, lambda why: self._execution.stop_all(why.code, why.message))
         self._heartbeat = HeartbeatPublisher(self, self._execution.supervised)
         self._semantic = LatchedPublisher(self, String, "robot_description_semantic")
-        host = action_host_node(self)
+        self._goals = GoalFrame(self, action_host_node(self))
+        motion = ControlledMotion(self._execution, self._safety)
         planning = MotionPlanning(robot, reader, self._keeper, self._calls, scaling)
         self._scene_services = SceneServices(self, robot, reader, self._keeper)
-        self._motions = MotionActions(self, host, planning, self._execution, self._safety)
-        self._grippers = GripperActions(self, host, planning, self._execution, self._safety)
+        self._motions = MotionActions(self, self._goals, planning, motion, settings.replans)
+        self._grippers = GripperActions(self._goals, planning, motion)
+        self._solutions = TaskSolutions(self._goals, planning, motion)
         self._planner_services = PlannerServices(self, planning, self._motions.show)
         self._signs.on_loss(PLANNER, lambda _name: self._await_planner())
 
@@ -82,13 +91,12 @@ class MoveGroupNode(ManagedNode):
     def on_stop(self) -> None:
         """End the running goals; later goals are refused."""
         text = "move_group stops serving; send the goal again once it is active"
-        for part in (self._motions, self._grippers):
-            part.stop_all(Code.SHUTDOWN, text)
+        self._goals.stop_all(Code.SHUTDOWN, text)
         self._semantic.forget()
 
     def is_idle(self) -> bool:
         """True when no goal runs."""
-        return not (self._motions.is_busy or self._grippers.is_busy or self._execution.is_busy)
+        return not (self._goals.is_busy or self._execution.is_busy)
 
     def _default_scaling(self) -> float:
         text = "share of the velocity and acceleration limits for requests with a scaling factor of 0"
@@ -122,4 +130,4 @@ class MoveGroupNode(ManagedNode):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run(MoveGroupNode))
+    sys.exit(run(MoveGroupNode, make_executor=ServiceExecutor))

@@ -43,6 +43,7 @@ from moveit_msgs.srv import (
     QueryPlannerInterfaces,
     SetPlannerParams,
 )
+from moveit_task_constructor_msgs.action import ExecuteTaskSolution
 from support.paths import ROOT
 from support.stack.rig import Rig, wait_for
 
@@ -61,6 +62,12 @@ SERVICES: dict[str, Any] = {
     "get_planner_params": GetPlannerParams,
     "set_planner_params": SetPlannerParams,
     "clear_octomap": Empty,
+}
+
+ACTIONS: dict[str, Any] = {
+    "move_action": MoveGroup,
+    "execute_trajectory": ExecuteTrajectory,
+    "execute_task_solution": ExecuteTaskSolution,
 }
 
 needs_pymoveit2 = pytest.mark.skipif(
@@ -99,10 +106,7 @@ class MoveItClient:
         self.node = rig.client.node
         wait_for("an active move_group", lambda: rig.client.signs.is_active("move_group"), 120.0)
         self._clients = {name: self.node.create_client(kind, name) for name, kind in SERVICES.items()}
-        self.actions = {
-            name: ActionClient(self.node, kind, name)
-            for name, kind in (("move_action", MoveGroup), ("execute_trajectory", ExecuteTrajectory))
-        }
+        self.actions = {name: ActionClient(self.node, kind, name) for name, kind in ACTIONS.items()}
         for name, client in self._clients.items():
             wait_for(name, client.service_is_ready)
         for name, action in self.actions.items():
@@ -131,14 +135,15 @@ class MoveItClient:
             "plan_kinematic_path", GetMotionPlan.Request(motion_plan_request=request)
         ).motion_plan_response
 
-    def send(self, name: str, goal: Any) -> Any:
+    def send(self, name: str, goal: Any, take_feedback: Any = None) -> Any:
         """Return the handle of an accepted goal.
 
         Args:
             name: Name of the action.
             goal: The goal.
+            take_feedback: Called with each feedback message; None: nobody.
         """
-        handle = self._await(lambda: self.actions[name].send_goal_async(goal))
+        handle = self._await(lambda: self.actions[name].send_goal_async(goal, take_feedback))
         assert handle.accepted
         return handle
 

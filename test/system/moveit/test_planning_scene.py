@@ -9,7 +9,7 @@ import pytest
 from support.stack.moveit_client import MoveItClient, pose_goal
 from support.stack.rig import Rig, wait_for
 
-from geometry_msgs.msg import Pose  # isort: skip
+from geometry_msgs.msg import Point, Pose  # isort: skip
 from moveit_msgs.msg import (  # isort: skip
     AllowedCollisionEntry,
     AttachedCollisionObject,
@@ -19,7 +19,7 @@ from moveit_msgs.msg import (  # isort: skip
     PlanningScene,
 )
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene  # isort: skip
-from shape_msgs.msg import Plane, SolidPrimitive  # isort: skip
+from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive  # isort: skip
 
 pytestmark = pytest.mark.processes
 LAUNCH_ARGUMENTS = {"moveit": "true"}
@@ -149,6 +149,26 @@ def test_a_plane_and_a_subframe(moveit: MoveItClient) -> None:
     assert moveit.plan(pose_goal(0.0, 0.0, -0.2, frame="jig/tip")).error_code.val == SUCCESS
     error = moveit.plan(pose_goal(0.1, -0.85, 0.4, frame="world")).error_code
     assert error.val != SUCCESS and error.message
+
+
+def test_a_mesh_is_an_obstacle(moveit: MoveItClient) -> None:
+    """A tetrahedron around the goal, as a client reads it from a file."""
+    item = CollisionObject(id="tetrahedron", operation=CollisionObject.ADD)
+    item.header.frame_id = "fr3_link0"
+    corners = [(0.3, -0.2, 0.25), (0.7, -0.2, 0.25), (0.5, 0.3, 0.25), (0.5, 0.0, 0.65)]
+    faces = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)]
+    item.meshes = [
+        Mesh(
+            triangles=[MeshTriangle(vertex_indices=face) for face in faces],
+            vertices=[Point(x=x, y=y, z=z) for x, y, z in corners],
+        )
+    ]
+    item.mesh_poses = [Pose()]
+    assert moveit.call("apply_planning_scene", diff(item)).success
+    error = moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code
+    assert error.val == MoveItErrorCodes.GOAL_IN_COLLISION and "tetrahedron" in error.message
+    (shown,) = [one for one in scene_of(moveit).world.collision_objects if one.id == "tetrahedron"]
+    assert len(shown.meshes[0].triangles) == 4
 
 
 def test_what_is_not_served_is_refused_and_changes_nothing(moveit: MoveItClient) -> None:

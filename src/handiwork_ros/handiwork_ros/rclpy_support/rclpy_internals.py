@@ -116,6 +116,36 @@ def muted(executor: Executor) -> Iterator[None]:
         executor._guard = guard
 
 
+class _LateGuard:
+    """Wakes the executor unless ``is_in_time`` says that it looks at all entities again anyway."""
+
+    def __init__(self, guard: Any, is_in_time: Callable[[], bool]) -> None:
+        self._guard, self._is_in_time = guard, is_in_time
+
+    def trigger(self) -> None:
+        """Wake the executor."""
+        if not self._is_in_time():
+            self._guard.trigger()
+
+
+@contextmanager
+def waking_late(executor: Executor, is_in_time: Callable[[], bool]) -> Iterator[None]:
+    """Make handlers that wake the executor only when they end later than in the turn that began them.
+
+    Args:
+        executor: The executor.
+        is_in_time: Returns whether that turn has not ended.
+
+    Yields:
+        Nothing.
+    """
+    guard, executor._guard = executor._guard, _LateGuard(executor._guard, is_in_time)
+    try:
+        yield
+    finally:
+        executor._guard = guard
+
+
 def is_triggered(guard: Any) -> bool:
     """Check whether a guard condition was triggered and not served yet.
 

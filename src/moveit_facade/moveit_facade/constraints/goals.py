@@ -50,6 +50,8 @@ class Situation:
             links: Their names.
             q: Positions of the arm's joints, (dof,); None: those of the start.
         """
+        if not links:
+            return {}
         named = dict(self.positions)
         if q is not None:
             named.update(zip(self.arm.joint_names, q.tolist(), strict=True))

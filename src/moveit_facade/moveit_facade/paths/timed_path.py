@@ -11,6 +11,8 @@ from handiwork_core.model.trajectory import Trajectory
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.robot.groups import Group
 
+from .start_check import start_fault
+
 
 def group_of_joints(groups: Mapping[str, Group], names: Sequence[str], mimics: frozenset[str]) -> Group:
     """Return the group that a trajectory commands.
@@ -41,8 +43,9 @@ def completed(
 ) -> Trajectory:
     """Return a trajectory of a group.
 
-    A first time above 0 is the time to reach the first point from the measured state. Velocities that are missing are
-    central differences, with rest at both ends; accelerations that are missing are those of the velocities.
+    A first time above 0 is the time to reach the first point from the measured state, which must be near it, too, as in
+    MoveIt; of a gripper only the end counts. Velocities that are missing are central differences, with rest at both
+    ends; accelerations that are missing are those of the velocities.
 
     Args:
         group: The group.
@@ -52,11 +55,14 @@ def completed(
         measured: Measured joint positions by name, rad or m.
 
     Raises:
-        RequestError: INVALID_MOTION_PLAN, when the times do not rise or there is no motion.
+        RequestError: INVALID_MOTION_PLAN, when the times do not rise or there is no motion; START_STATE_INVALID, when
+            the first point is not where the robot is.
     """
     order = [list(names).index(name) for name in group.joint_names]
     q, qd, qdd = (None if column is None else column[:, order] for column in columns)
     assert q is not None
+    if group.is_arm and (why := start_fault(group.joint_names, q[0].tolist(), measured)):
+        raise RequestError(ErrorCode.START_STATE_INVALID, why, "trajectory_execution")
     if t_s[0] > 1e-9:
         first = np.array([[measured[name] for name in group.joint_names]])
         t_s, q = np.concatenate(([0.0], t_s)), np.vstack((first, q))

@@ -14,7 +14,7 @@ from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.model.supervision import SUPERVISED
+from handiwork_core.model.supervision import SupervisionSettings
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
@@ -26,13 +26,14 @@ from handiwork_ros.ports.planner import PlannerClient
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.rclpy_support.ros_clock import RosClock
+from moveit_facade.paths.start_check import start_fault
 from moveit_facade.robot.groups import Group, groups_of
 
 Work = Callable[[Token], Outcome]
 
 NEWER = "a newer goal moves the same controller"
-START_TOLERANCE = 0.01
-"""The largest distance of a joint from the start of a trajectory, rad or m; MoveIt's allowed_start_tolerance."""
+START_FIELD = "trajectory_start"
+"""``field_name`` of the outcome of a trajectory that starts elsewhere."""
 
 
 class ControllerRun:
@@ -47,6 +48,8 @@ class ControllerRun:
         self._node, self.name = node, name
         self._token: Token | None = None
         self._done: Future | None = None
+        self.count = 0
+        """Number of newer motions that have asked for the controller so far."""
 
     @property
     def is_busy(self) -> bool:
@@ -63,6 +66,16 @@ class ControllerRun:
         if self._token is not None:
             self._token.set(code, text)
 
+    async def rest(self) -> None:
+        """Bring the running motion to rest for a newer one."""
+        self.count += 1
+        while (before := self._done) is not None:
+            self.stop(Code.PREEMPTED, NEWER)
+            await before
+            # Its own coroutine may not have gone on yet, and a future that is done does not wait.
+            if self._done is before:
+                self._token, self._done = None, None
+
     async def run(self, work: Work, token: Token) -> Outcome:
         """Run a motion; one that runs already is brought to rest before.
 
@@ -73,12 +86,7 @@ class ControllerRun:
         Returns:
             Its outcome; with the code of the token if that was set.
         """
-        while (before := self._done) is not None:
-            self.stop(Code.PREEMPTED, NEWER)
-            await before
-            # Its own coroutine may not have gone on yet, and a future that is done does not wait.
-            if self._done is before:
-                self._token, self._done = None, None
+        await self.rest()
         if token.is_set():
             return Outcome(token.reason, token.detail or "stopped before the motion began")
         done = Future()
@@ -116,12 +124,19 @@ class Execution:
         robot: The robot.
         source: The world.
         planner: Judges trajectories before and while they run.
+        settings: Settings of the supervision of running motions.
     """
 
     def __init__(
-        self, node: ManagedNode, robot: Robot, source: RosWorldSource, planner: PlannerClient
+        self,
+        node: ManagedNode,
+        robot: Robot,
+        source: RosWorldSource,
+        planner: PlannerClient,
+        settings: SupervisionSettings,
     ) -> None:
         self._node, self._robot, self._source, self._planner = node, robot, source, planner
+        self._settings = settings
         self._clock = RosClock(node)
         self.watch = RobotWatch(node, source)
         self.groups = groups_of(robot)
@@ -142,6 +157,22 @@ class Execution:
     def supervised(self) -> list[str]:
         """Return the names of the arms and grippers that follow goals now."""
         return [name for name, run in self._runs.items() if run.is_busy]
+
+    def count(self, group: Group) -> int:
+        """Return how many newer motions have asked for the controller of a group so far.
+
+        Args:
+            group: The group.
+        """
+        return self._runs[group.name].count
+
+    async def rest(self, group: Group) -> None:
+        """Bring the running motion of a group to rest for a newer one.
+
+        Args:
+            group: The group.
+        """
+        await self._runs[group.name].rest()
 
     def stop_all(self, code: Code, text: str) -> None:
         """Bring every arm to rest.
@@ -191,8 +222,9 @@ class Execution:
 
     def _follow(self, group: Group, trajectory: Trajectory, query: SceneQuery, token: Token) -> Outcome:
         arm, then = group.arm, self._source.snapshot()
-        if (apart := self._start_fault(trajectory, then)) is not None:
-            return apart
+        why = start_fault(trajectory.joint_names, trajectory.q[0].tolist(), then.joints.position)
+        if why:
+            return Outcome(Code.TRAJECTORY_REFUSED, why, field_name=START_FIELD)
         verdict = self._planner.validate(arm.name, trajectory, query, should_stop=token.is_set)
         if verdict.code is Code.PLANNER_LOST and not token.is_set():  # one lost answer is no lost planner
             verdict = self._planner.validate(arm.name, trajectory, query, should_stop=token.is_set)
@@ -209,7 +241,9 @@ class Execution:
             )
             return Outcome(code, text, blocking=verdict.blocking)
         excluded = excluded_by(query) | frozenset(then.planner_attached)
-        supervision = PathSupervision(then, excluded, SUPERVISED)
+        if not self._settings.is_on:
+            return self._arms[arm.name].follow(trajectory, should_stop=token.is_set)
+        supervision = PathSupervision(then, excluded, self._settings)
         judge = planner_judge(self._planner, arm.name, trajectory, query, then)
         supervised = SupervisedArm(
             self._arms[arm.name], supervision, judge, self._source, self._measured(trajectory), self._clock
@@ -224,14 +258,3 @@ class Execution:
             return np.array([world.joints.position.get(name, np.nan) for name in trajectory.joint_names])
 
         return measured
-
-    def _start_fault(self, trajectory: Trajectory, world: World) -> Outcome | None:
-        for name, first in zip(trajectory.joint_names, trajectory.q[0].tolist(), strict=True):
-            measured = world.joints.position.get(name)
-            if measured is not None and abs(measured - first) > START_TOLERANCE:
-                text = (
-                    f"the trajectory starts with joint {name!r} at {first:.4f}, which is measured at {measured:.4f}; "
-                    f"plan again from the present state (at most {START_TOLERANCE} apart)"
-                )
-                return Outcome(Code.TRAJECTORY_REFUSED, text)
-        return None

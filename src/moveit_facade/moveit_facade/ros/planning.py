@@ -111,7 +111,7 @@ class MotionPlanning:
         self.robot, self.reader, self.keeper, self.planner = robot, reader, keeper, planner
         self.groups = groups_of(robot)
         self._default_scaling = default_scaling
-        self._mimics = frozenset(j.name for j in robot.joints.values() if j.mimic is not None)
+        self.mimics = frozenset(j.name for j in robot.joints.values() if j.mimic is not None)
 
     async def plan(self, msg: Any, scene: Scene | None = None) -> Plan:
         """Plan a motion.
@@ -134,10 +134,10 @@ class MotionPlanning:
         scene = scene or self.keeper.scene
         frames = self.reader.frames(start, scene.objects)
         goals = tuple(
-            constraint_set(one, frames, f"goal_constraints[{i}]", self._mimics)
+            constraint_set(one, frames, f"goal_constraints[{i}]", self.mimics)
             for i, one in enumerate(msg.goal_constraints)
         )
-        path = constraint_set(msg.path_constraints, frames, "path_constraints", self._mimics)
+        path = constraint_set(msg.path_constraints, frames, "path_constraints", self.mimics)
         speed = self.scaling(msg.max_velocity_scaling_factor, "max_velocity_scaling_factor")
         if not group.is_arm:
             return self._gripper_plan(group, start, goals, path, speed)

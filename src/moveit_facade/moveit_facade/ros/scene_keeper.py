@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,6 +114,39 @@ class SceneKeeper:
             BadMessage: See ``apply``.
         """
         await self._change(lambda: self._with_attached(self.scene, [msg], "attached_collision_object"))
+
+    async def apply_effect(self, msg: Any) -> None:
+        """Apply the change of the scene that a sub-trajectory of a task solution has; see ``with_effect``.
+
+        Args:
+            msg: ``moveit_msgs/msg/PlanningScene``.
+
+        Raises:
+            RequestError: See ``apply``.
+            BadMessage: See ``apply``.
+        """
+        await self._change(lambda: self.with_effect(self.scene, msg))
+
+    def with_effect(self, scene: Scene, msg: Any) -> Scene:
+        """Return a scene with the change that a plan has foreseen.
+
+        Where an object of the world was to be is for its source to say: such entries of the message are left out.
+
+        Args:
+            scene: The scene.
+            msg: ``moveit_msgs/msg/PlanningScene``.
+
+        Raises:
+            RequestError: See ``apply``.
+            BadMessage: See ``apply``.
+        """
+        world = set(self._reader.measured().world.objects) - set(scene.objects.objects)
+        effect = copy.copy(msg)
+        effect.world = copy.copy(msg.world)
+        effect.world.collision_objects = [
+            item for item in msg.world.collision_objects if item.id not in world
+        ]
+        return self.with_message(scene, effect)
 
     async def restore(self) -> None:
         """Tell a planner that was started again all that it has lost.
@@ -295,7 +329,10 @@ class SceneKeeper:
         )
         touch = tuple(checked_link(self._robot, one, f"{field}.touch_links") for one in msg.touch_links)
         objects, world = scene.objects, start.world
-        if has_shapes(msg.object):
+        if has_shapes(msg.object) and name in world.objects and name not in objects.objects:
+            # The world knows its shapes; the message says where the link has it.
+            world_T = client_object(msg.object, frames, f"{field}.object").item.world_T_object
+        elif has_shapes(msg.object):
             objects = objects.added(client_object(msg.object, frames, f"{field}.object").item, world.objects)
             world_T = objects.objects[name].world_T_object
         elif name in objects.objects:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,10 +10,10 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.ports.arm_and_gripper import ArmClient
 from handiwork_ros.ports.compliance import ComplianceClient
 from handiwork_ros.ports.robot_watch import RobotWatch
@@ -142,45 +141,6 @@ def arm_set(
     arms = ArmSet(runs, leases, previews, watch)
     watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
     return arms
-
-
-def supervision_settings(node: ManagedNode) -> SupervisionSettings:
-    """Read the parameters ``supervision.*`` of a node.
-
-    Args:
-        node: Node that declares the parameters.
-
-    Returns:
-        The settings.
-
-    Raises:
-        ConfigError: A number is out of its range.
-    """
-    usual, key = SUPERVISED, "supervision."
-    texts = {
-        "distance": "an object that moved farther than this while an arm moves has changed [m]",
-        "angle": "the same for turning [rad]",
-        "period": "the rest of a motion is validated again at most this often [s of steady time]",
-        "answer": "a change that the planner has not judged within this time brakes the arm [s of steady time]",
-    }
-    values = (usual.distance_m, usual.angle_rad, usual.period_s, usual.answer_s)
-    numbers = [
-        node.parameter(key + name, value, text)
-        for (name, text), value in zip(texts.items(), values, strict=True)
-    ]
-    for name, value in zip(texts, numbers, strict=True):
-        if not 0.0 < value < math.inf:
-            raise ConfigError("node skill_server", [f"parameter {key}{name}: is {value}; give more than 0"])
-    is_on = node.parameter(
-        key + "on", usual.is_on, "whether motions are validated again as the world changes"
-    )
-    replans = node.parameter(
-        key + "replans", usual.replans, "times that a motion is planned again after it was stopped"
-    )
-    if replans < 0:
-        raise ConfigError("node skill_server", [f"parameter {key}replans: is {replans}; give 0 or more"])
-    distance_m, angle_rad, period_s, answer_s = numbers
-    return SupervisionSettings(is_on, distance_m, angle_rad, period_s, answer_s, replans)
 
 
 def _among_others(

@@ -15,6 +15,7 @@ from std_msgs.msg import Empty
 
 from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor
+from handiwork_ros.rclpy_support.service_executor import ServiceExecutor
 
 ROUNDS = 30
 BUSY = 2000
@@ -110,3 +111,42 @@ def test_a_shutdown_between_the_tasks_of_another_thread_raises_nothing_there(
         executor.shutdown()
         worker.join()
     assert not faults
+
+
+def test_qos_events_are_waited_for_seldom_and_are_served(context: rclpy.Context) -> None:
+    """A deadline that is missed is an event: it comes although most waits leave events out."""
+    from rclpy.duration import Duration
+    from rclpy.event_handler import EventHandler, SubscriptionEventCallbacks
+    from rclpy.qos import QoSProfile
+
+    node = rclpy.create_node("events", context=context)
+    missed: list[object] = []
+    node.create_subscription(
+        Empty,
+        "late",
+        lambda _: None,
+        QoSProfile(depth=1, deadline=Duration(seconds=0, nanoseconds=50_000_000)),
+        event_callbacks=SubscriptionEventCallbacks(deadline=missed.append),
+    )
+    publisher = node.create_publisher(
+        Empty, "late", QoSProfile(depth=1, deadline=Duration(seconds=0, nanoseconds=50_000_000))
+    )
+    asked: list[bool] = []
+
+    class Counted(ServiceExecutor):
+        def can_execute(self, entity: object) -> bool:
+            answer = super().can_execute(entity)
+            if isinstance(entity, EventHandler):
+                asked.append(answer)
+            return answer
+
+    executor = Counted(context=context)
+    executor.add_node(node)
+    publisher.publish(Empty())
+    for _ in range(BUSY):
+        executor.spin_once(timeout_sec=0.02)
+        if missed and asked.count(False) > asked.count(True):
+            break
+    executor.shutdown()
+    node.destroy_node()
+    assert missed and asked.count(False) > asked.count(True)

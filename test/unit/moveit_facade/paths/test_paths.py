@@ -78,12 +78,28 @@ def test_the_joints_of_a_trajectory_name_its_group_and_mimics_are_left_out() -> 
 def test_a_trajectory_is_completed_in_the_order_of_the_group() -> None:
     group = groups_of(load("fr3"))["fr3_arm"]
     names = list(reversed(group.joint_names))
-    measured = dict.fromkeys(group.joint_names, 0.25)
     q = np.linspace(0.5, 1.0, 5)[:, None] * np.arange(7)
+    measured = dict(zip(names, (q[0] + 0.005).tolist(), strict=True))
     found = completed(group, names, np.arange(1, 6) * 0.1, (q, None, None), measured)
     assert found.joint_names == group.joint_names and found.t_s[0] == 0.0 and len(found.t_s) == 6
-    assert np.allclose(found.q[0], 0.25) and np.allclose(found.q[-1], q[-1, ::-1])
+    assert np.allclose(found.q[0], q[0, ::-1] + 0.005) and np.allclose(found.q[-1], q[-1, ::-1])
     assert abs(found.qd[[0, -1]]).max() == 0.0 and found.qdd.shape == found.q.shape
+
+
+@pytest.mark.parametrize("first_s", [0.0, 5.0])
+def test_a_first_point_that_is_not_where_the_arm_is_is_refused_whatever_its_time(first_s: float) -> None:
+    group = groups_of(load("fr3"))["fr3_arm"]
+    measured = dict.fromkeys(group.joint_names, 0.0)
+    rows = np.zeros((2, 7))
+    rows[:, 3] = 0.011
+    with pytest.raises(RequestError, match=r"'fr3_joint4' at 0\.0110") as refused:
+        completed(group, group.joint_names, first_s + np.arange(2), (rows, None, None), measured)
+    assert refused.value.value is ErrorCode.START_STATE_INVALID
+    rows[:, 3] = 0.009
+    assert (
+        completed(group, group.joint_names, first_s + np.arange(2), (rows, None, None), measured).q[-1, 3]
+        == 0.009
+    )
 
 
 @pytest.mark.parametrize("times", [[0.0, 0.0, 0.0], [0.0], [0.0, 0.2, 0.1]])
