@@ -36,6 +36,8 @@ _HOMES = {
     "handiwork_core.contracts.stages": "SkillStage",
     "handiwork_core.model.trajectory": "Trajectory",
     "handiwork_core.model.world": "Contact JointState ObjectState Shape ShapeKind World WorldObject",
+    "handiwork_data.dataset.folder": "DatasetFolder",
+    "handiwork_data.episodes.episode": "Episode EpisodeMeta",
     "handiwork_ros.clients.async_skill_client": "AsyncSkillClient",
     "handiwork_ros.clients.conditions_client": "ConditionAnswer ConditionsClient",
     "handiwork_ros.clients.goal_handle": "GoalHandle",

@@ -88,6 +88,9 @@ from handiwork_core.robot.robot import ArmSpec as ArmSpec
 from handiwork_core.robot.robot import GripperSpec as GripperSpec
 from handiwork_core.robot.robot import Robot as Robot
 from handiwork_core.robot_files.loader import load_robot as load_robot
+from handiwork_data.dataset.folder import DatasetFolder as DatasetFolder
+from handiwork_data.episodes.episode import Episode as Episode
+from handiwork_data.episodes.episode import EpisodeMeta as EpisodeMeta
 from handiwork_planning.fallback_engine import EngineLost as EngineLost
 from handiwork_planning.grasp_planning import GraspPlan as GraspPlan
 from handiwork_planning.grasp_planning import GraspRequest as GraspRequest
