@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from handiwork_msgs.msg import NodeStatus
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.domain import DomainError, Lease, NameHeldError, lease_node
@@ -23,6 +23,7 @@ from handiwork_ros.liveness.bond_topic import (
     sample_of,
     writers_of,
 )
+from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 from handiwork_ros.rclpy_support.qos import BOND_READER
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
@@ -57,6 +58,26 @@ class NameTakenError(ConfigError):
 
     exit_code = 69
     """EX_UNAVAILABLE of sysexits.h: a later start succeeds if the other node was about to end."""
+
+
+class _SearchExecutor(NodeExecutor):
+    """Serves one subscription of a node only.
+
+    The node is not built yet, and what else begins here, such as a transition, would be lost with this executor. All
+    other messages and requests wait for the executor of the process.
+    """
+
+    def __init__(self, served: Subscription, **options: Any) -> None:
+        super().__init__(**options)
+        self._served = served
+
+    def can_execute(self, entity: Any) -> bool:
+        """Return whether an entity is the subscription, and ready.
+
+        Args:
+            entity: The entity.
+        """
+        return entity is self._served and bool(super().can_execute(entity))
 
 
 class UniqueName:
@@ -111,7 +132,7 @@ class UniqueName:
             self.claim.settle()
             return
         self._lease_name()
-        executor = SingleThreadedExecutor(context=self._node.context)
+        executor = _SearchExecutor(self._subscription, context=self._node.context)
         executor.add_node(self._node)
         published_s, delay = float("-inf"), SchedulingDelay(POLL_S, time.monotonic())
         try:
