@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.folder import DatasetFolder
-from handiwork_data.dataset.generate import Shard, Sources, generate, make_studio
+from handiwork_data.dataset.generate import Shard, Sources, generate, make_setup
 from handiwork_data.episodes.action_replay import replay_actions
-from handiwork_data.episodes.episode import encode
-from handiwork_data.episodes.run import Studio, run_episode
+from handiwork_data.episodes.episode import EpisodeError, encode
+from handiwork_data.episodes.run import EpisodeSetup, run_episode
 from handiwork_data.episodes.settings import TaskFile
 from support.paths import ROBOTS, ROOT
 
@@ -22,26 +23,26 @@ SOURCES = Sources(TASK, ROOT / "config/scenes/tabletop.yaml", ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="module")
-def studio() -> Studio:
-    return make_studio(SOURCES)
+def setup() -> EpisodeSetup:
+    return make_setup(SOURCES)
 
 
-def changed(studio: Studio, old: str, new: str, **settings: object) -> Studio:
-    """Return the studio with another task."""
-    assert old in studio.task.text
-    text = studio.task.text.replace(old, new)
-    task = TaskFile(studio.task.path, text, dataclasses.replace(studio.task.settings, **settings))
-    return dataclasses.replace(studio, task=task)
+def changed(setup: EpisodeSetup, old: str, new: str, **settings: object) -> EpisodeSetup:
+    """Return the setup with another task."""
+    assert old in setup.task.text
+    text = setup.task.text.replace(old, new)
+    task = TaskFile(setup.task.path, text, dataclasses.replace(setup.task.settings, **settings))
+    return dataclasses.replace(setup, task=task)
 
 
-def test_an_episode_succeeds_and_its_record_is_whole(studio: Studio) -> None:
-    made = run_episode(studio, 0)
+def test_an_episode_succeeds_and_its_record_is_whole(setup: EpisodeSetup) -> None:
+    made = run_episode(setup, 0)
     meta, columns = made.meta, made.columns
     assert (meta.ok, meta.success, meta.code, meta.failed_stage) == (True, True, "OK", "")
     assert meta.margin is not None and meta.margin > 0.0
     times = columns["time"]
     assert np.allclose(np.diff(times), 1.0 / meta.rate_hz, atol=1e-6)
-    assert times[-1] >= meta.duration_s + studio.task.settings.settle_s - 2.0 / meta.rate_hz
+    assert times[-1] >= meta.duration_s + setup.task.settings.settle_s - 2.0 / meta.rate_hz
     assert {len(column) for name, column in columns.items() if not name.startswith("contact_")} == {
         len(times)
     }
@@ -56,8 +57,10 @@ def test_an_episode_succeeds_and_its_record_is_whole(studio: Studio) -> None:
     assert 0.0 < moved < 0.2
 
 
-def test_bytes_do_not_depend_on_the_episodes_before_nor_on_processes(studio: Studio, tmp_path: Path) -> None:
-    after_others = encode(run_episode(studio, 1))
+def test_bytes_do_not_depend_on_the_episodes_before_nor_on_processes(
+    setup: EpisodeSetup, tmp_path: Path
+) -> None:
+    after_others = encode(run_episode(setup, 1))
     folder = DatasetFolder(tmp_path)
     rows = list(generate(SOURCES, folder, range(1, 3), Shard(), 2))
     assert sorted(row.episode for row in rows) == [1, 2]
@@ -65,34 +68,55 @@ def test_bytes_do_not_depend_on_the_episodes_before_nor_on_processes(studio: Stu
     assert list(generate(SOURCES, folder, range(1, 3), Shard(), 1)) == []
 
 
-def test_recorded_actions_alone_reach_the_same_and_wrong_ones_do_not(studio: Studio) -> None:
-    made = run_episode(studio, 2)
-    found = replay_actions(studio, made)
+def test_recorded_actions_alone_reach_the_same_and_wrong_ones_do_not(setup: EpisodeSetup) -> None:
+    made = run_episode(setup, 2)
+    found = replay_actions(setup, made)
     assert found.success, found.verdict
     assert found.joint_error < 0.02 and found.object_error_m < 0.005
     frozen = {
         **made.columns,
         "joint_command": np.repeat(made.columns["joint_command"][:1], len(made.columns["time"]), 0),
     }
-    assert not replay_actions(studio, dataclasses.replace(made, columns=frozen)).success
+    assert not replay_actions(setup, dataclasses.replace(made, columns=frozen)).success
 
 
-def test_a_failure_is_kept_with_its_reason(studio: Studio) -> None:
-    far = changed(studio, "{name: place, container: bin}", "{name: goto_pose, position: [3.0, 0.0, 0.5]}")
+def test_a_failure_is_kept_with_its_reason(setup: EpisodeSetup) -> None:
+    far = changed(setup, "{name: place, container: bin}", "{name: goto_pose, position: [3.0, 0.0, 0.5]}")
     meta = run_episode(far, 0).meta
     assert (meta.ok, meta.success) == (False, False)
     assert meta.code not in ("OK", "UNSET") and meta.reason and meta.verdict
 
 
-def test_a_task_whose_time_is_over_ends_with_the_arm_at_rest(studio: Studio) -> None:
-    hurried = changed(studio, "rate_hz: 25", "rate_hz: 25 ", limit_s=1.0)
+def test_a_task_whose_time_is_over_ends_with_the_arm_at_rest(setup: EpisodeSetup) -> None:
+    hurried = changed(setup, "rate_hz: 25", "rate_hz: 25 ", limit_s=1.0)
     made = run_episode(hurried, 0)
     assert made.meta.code == "TIMED_OUT"
     assert "of the episode are over" in made.meta.reason
     assert np.abs(made.columns["joint_velocity"][-1]).max() < 0.01
 
 
-def test_a_condition_that_is_wrong_is_named_before_anything_moves(studio: Studio) -> None:
-    wrong = changed(studio, "rate_hz: 25", "rate_hz: 25 ", success="object_in_kontainer(object=cube)")
+def test_a_condition_that_is_wrong_is_named_before_anything_moves(setup: EpisodeSetup) -> None:
+    wrong = changed(setup, "rate_hz: 25", "rate_hz: 25 ", success="object_in_kontainer(object=cube)")
     with pytest.raises(ConfigError, match="object_in_kontainer"):
         run_episode(wrong, 0)
+
+
+def test_a_killed_process_loses_no_episode_and_is_one_sentence(tmp_path: Path) -> None:
+    folder = DatasetFolder(tmp_path)
+    running = generate(SOURCES, folder, range(40), Shard(), 2)
+    first = next(running)
+    for child in multiprocessing.active_children():
+        child.kill()
+    with pytest.raises(EpisodeError, match="a process ended before its episode"):
+        list(running)
+    assert first.episode in folder.episodes()
+    for number in folder.episodes():
+        assert folder.read(number).meta.success
+
+
+def test_a_fault_that_a_process_finds_is_the_same_sentence(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(TASK.read_text().replace("object: cube}", "object: kube}"))
+    sources = dataclasses.replace(SOURCES, task=wrong)
+    with pytest.raises(ConfigError, match="kube"):
+        list(generate(sources, DatasetFolder(tmp_path / "set"), range(2), Shard(), 2))

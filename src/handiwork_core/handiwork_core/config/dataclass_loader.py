@@ -48,6 +48,10 @@ class ConfigError(ValueError):
         self.source, self.faults = source, kept
         super().__init__(f"{source}: " + " | ".join(kept))
 
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, tuple[str, ...]]]:
+        """Return what another process makes the error from; an exception's own way gives the text alone."""
+        return type(self), (self.source, self.faults)
+
 
 def read_yaml(path: Path, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
     """Read a YAML mapping from a regular file.

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +16,8 @@ from pathlib import Path
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from handiwork_data.episodes.run import Studio, run_episode
+from handiwork_data.episodes.episode import EpisodeError
+from handiwork_data.episodes.run import EpisodeSetup, run_episode
 from handiwork_data.episodes.settings import LARGEST_EPISODE, TaskFile, read_task_file
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.params.registry import load_catalog
@@ -127,7 +129,9 @@ def _digest(files: Sequence[Path]) -> str:
     return whole.hexdigest()
 
 
-def make_studio(sources: Sources, report: Callable[[float, str], None] = lambda _done, _text: None) -> Studio:
+def make_setup(
+    sources: Sources, report: Callable[[float, str], None] = lambda _done, _text: None
+) -> EpisodeSetup:
     """Load everything that stays the same from episode to episode.
 
     Args:
@@ -141,7 +145,7 @@ def make_studio(sources: Sources, report: Callable[[float, str], None] = lambda 
     robot, scene = load_robot(sources.robot), load_scene(sources.scene)
     engine = CpuEngine(robot, scene.world_T_base, report)
     version = metadata.version("handiwork_core")
-    return Studio(task, robot, scene, engine, load_catalog(BUILTIN), version)
+    return EpisodeSetup(task, robot, scene, engine, load_catalog(BUILTIN), version)
 
 
 def generate(
@@ -161,7 +165,7 @@ def generate(
 
     Raises:
         ConfigError: A file is wrong, or the folder holds other episodes.
-        EpisodeError: The folder cannot be written.
+        EpisodeError: The folder cannot be written, or a process was ended.
     """
     folder.begin(about(sources), read_task_file(sources.task).text)
     with folder.locked(shard.name):
@@ -175,14 +179,14 @@ def generate(
 def _here(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:
     if not numbers:
         return
-    studio = make_studio(sources)
+    setup = make_setup(sources)
     for number in numbers:
-        yield _one(studio, folder, number)
+        yield _one(setup, folder, number)
 
 
-def _one(studio: Studio, folder: DatasetFolder, number: int) -> Row:
+def _one(setup: EpisodeSetup, folder: DatasetFolder, number: int) -> Row:
     begun_s = time.monotonic()
-    episode = run_episode(studio, number)
+    episode = run_episode(setup, number)
     digest = folder.write(episode)
     return row_of(episode, digest, time.monotonic() - begun_s)
 
@@ -203,6 +207,9 @@ def _beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int], wor
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for one in done:
                     yield one.result()
+        except BrokenProcessPool as error:
+            text = "a process ended before its episode, perhaps for want of memory"
+            raise EpisodeError(f"{text}; give fewer --workers, or run the same command again") from error
         finally:
             for one in running:
                 one.cancel()
@@ -211,7 +218,7 @@ def _beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int], wor
 class _Worker:
     """What a process of the pool keeps."""
 
-    studio: Studio
+    setup: EpisodeSetup
     folder: DatasetFolder
 
 
@@ -219,8 +226,8 @@ def _begin_worker(sources: Sources, path: Path) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # the episode under way is written, then the parent ends the pool
-    _Worker.studio, _Worker.folder = make_studio(sources), DatasetFolder(path)
+    _Worker.setup, _Worker.folder = make_setup(sources), DatasetFolder(path)
 
 
 def _work(number: int) -> Row:
-    return _one(_Worker.studio, _Worker.folder, number)
+    return _one(_Worker.setup, _Worker.folder, number)

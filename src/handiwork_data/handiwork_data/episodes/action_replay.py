@@ -10,7 +10,7 @@ from handiwork_core.model.geometry import Array
 from sim_bridge.mujoco.simulation import CONTROL_S, STEPS_PER_CONTROL
 
 from .episode import Episode
-from .run import EpisodeCell, Studio
+from .run import EpisodeCell, EpisodeSetup
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class Replayed:
     object_error_m: float
 
 
-def replay_actions(studio: Studio, episode: Episode) -> Replayed:
+def replay_actions(setup: EpisodeSetup, episode: Episode) -> Replayed:
     """Begin as the episode did, and let the servos follow ``joint_command`` alone.
 
     Between two samples the references are interpolated linearly, as a controller does that gets them at that rate.
 
     Args:
-        studio: What the episode was made with.
+        setup: What the episode was made with.
         episode: The episode.
 
     Returns:
         What the actions reached.
     """
-    made = EpisodeCell(studio, episode.meta.episode)
+    made = EpisodeCell(setup, episode.meta.episode)
     sim, columns = made.cell.sim, episode.columns
     asked, times = columns["joint_command"], columns["time"]
     indices = np.arange(asked.shape[1])
@@ -56,7 +56,7 @@ def replay_actions(studio: Studio, episode: Episode) -> Replayed:
         error = max(error, _largest(sim.joints().position - columns["joint_position"][i + 1]))
     poses = sim.world.object_states()
     ends = [poses[name].world_T_object.translation_m for name in episode.meta.objects]
-    finding, is_success = made.verdict(studio.task.settings.settle_s)
+    finding, is_success = made.verdict(setup.task.settings.settle_s)
     moved = np.array(ends) - columns["object_pose"][-1, :, :3]
     return Replayed(is_success, finding.reason, error, _largest(np.linalg.norm(moved, axis=-1)))
 

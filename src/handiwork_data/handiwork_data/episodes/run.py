@@ -36,7 +36,7 @@ WARM_S = 0.5
 
 
 @dataclass(frozen=True)
-class Studio:
+class EpisodeSetup:
     """What stays the same from episode to episode, and is kept warm.
 
     Attributes:
@@ -60,7 +60,7 @@ class EpisodeCell:
     """The cell of one episode with its arms, its monitor and its task, before anything moves.
 
     Args:
-        studio: What stays the same.
+        setup: What stays the same.
         episode: Number of the episode.
 
     Raises:
@@ -68,17 +68,17 @@ class EpisodeCell:
         ValueError: An object found no free place.
     """
 
-    def __init__(self, studio: Studio, episode: int) -> None:
-        self.drawn = draw(studio.task.settings, studio.scene, episode)
-        settings, robot = studio.task.settings, studio.robot
+    def __init__(self, setup: EpisodeSetup, episode: int) -> None:
+        self.drawn = draw(setup.task.settings, setup.scene, episode)
+        settings, robot = setup.task.settings, setup.robot
         self.cell = LockStepCell(robot, self.drawn.scene, WARM_S + settings.limit_s)
         if self.drawn.home_seed is not None:
             self.cell.sim.reset(self.drawn.scene, self.drawn.home_seed)  # the clock stays at 0
         self.cell.sleep(WARM_S, should_stop=lambda: False)
-        self.arms = {name: ArmPorts(self.cell, arm, studio.engine) for name, arm in robot.arms.items()}
+        self.arms = {name: ArmPorts(self.cell, arm, setup.engine) for name, arm in robot.arms.items()}
         self.monitor = CellMonitor(robot, self.cell)
         site = Site(
-            studio.catalog,
+            setup.catalog,
             robot,
             self.cell.snapshot(),
             self.drawn.scene.world_T_base,
@@ -86,8 +86,8 @@ class EpisodeCell:
             self.monitor,
             self.cell.snapshot,
         )
-        self.task = read_task(studio.task.text, studio.task.path, site, self.drawn.task_seed)
-        refuse_two_arms(self.task, robot, studio.task.path)
+        self.task = read_task(setup.task.text, setup.task.path, site, self.drawn.task_seed)
+        refuse_two_arms(self.task, robot, setup.task.path)
         texts = (settings.success, *settings.conditions)
         self.conditions = [self.monitor.make(text) for text in texts]
         self.recorder = StateRecorder(self.cell, self.monitor, self.conditions, settings.rate_hz)
@@ -157,11 +157,11 @@ def refuse_two_arms(task: Task, robot: Robot, source: str) -> None:
                 raise ConfigError(source, [f"{text}; take it out of the task"])
 
 
-def run_episode(studio: Studio, episode: int) -> Episode:
+def run_episode(setup: EpisodeSetup, episode: int) -> Episode:
     """Run and record one episode.
 
     Args:
-        studio: What stays the same.
+        setup: What stays the same.
         episode: Number of the episode, its seed.
 
     Returns:
@@ -170,13 +170,13 @@ def run_episode(studio: Studio, episode: int) -> Episode:
     Raises:
         ConfigError: The task cannot run in this scene.
     """
-    settings = studio.task.settings
+    settings = setup.task.settings
     try:
-        made = EpisodeCell(studio, episode)
+        made = EpisodeCell(setup, episode)
     except ValueError as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(studio.task.path, [f"episode {episode}: {error}"]) from error
+        raise ConfigError(setup.task.path, [f"episode {episode}: {error}"]) from error
     result = made.run()
     stages = made.recorder.stages()
     finding, is_success = made.verdict(settings.settle_s)
@@ -185,10 +185,10 @@ def run_episode(studio: Studio, episode: int) -> Episode:
     meta = EpisodeMeta(
         episode=episode,
         task=made.task.name,
-        task_digest=studio.task.digest,
-        robot=studio.robot.name,
-        scene=studio.scene.name,
-        version=studio.version,
+        task_digest=setup.task.digest,
+        robot=setup.robot.name,
+        scene=setup.scene.name,
+        version=setup.version,
         instruction=made.drawn.instruction,
         rate_hz=settings.rate_hz,
         joints=recorder.joints,

@@ -21,7 +21,7 @@ LENGTH = 0.6
 """Length of the arrow as a share of the belt's length along its motion."""
 ARROW, WORDS = 0, 1
 COLOUR = ColorRGBA(r=0.95, g=0.75, b=0.1, a=1.0)
-STANDS_MPS = 1e-4
+STOPPED_MPS = 1e-4
 
 
 def belts_to_msg(
@@ -47,11 +47,11 @@ def _markers(item: SceneObject, velocity: Array) -> list[Marker]:
     low, high = world_aabb(item.body, Pose.identity())
     speed = float(np.linalg.norm(velocity))
     top = np.array([*(0.5 * (low + high))[:2], high[2] + ABOVE_M])
-    text = f"{speed:.3g} m/s" if speed > STANDS_MPS else "stands"
+    text = f"{speed:.3g} m/s" if speed > STOPPED_MPS else "stopped"
     words = Marker(type=Marker.TEXT_VIEW_FACING, ns=item.name, id=WORDS, text=text, color=COLOUR)
     words.pose, words.scale = pose_to_msg(Pose.of(top + (0.0, 0.0, 0.05))), Vector3(z=0.05)
     made = [words]
-    if speed > STANDS_MPS:
+    if speed > STOPPED_MPS:
         along = velocity / speed
         length = LENGTH * float(np.abs(along) @ (high - low))
         arrow = Marker(type=Marker.ARROW, ns=item.name, id=ARROW, color=COLOUR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,3 +107,9 @@ def test_bad_files(tmp_path: Path, text: str | None, words: str) -> None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=words):
         load(Outer, path)
+
+
+def test_an_error_from_another_process_names_the_same_faults() -> None:
+    there = pickle.loads(pickle.dumps(ConfigError("a.yaml", ["x: is 1; write 2", "y: is missing; add it"])))
+    assert (there.source, there.faults) == ("a.yaml", ("x: is 1; write 2", "y: is missing; add it"))
+    assert str(there) == "a.yaml: x: is 1; write 2 | y: is missing; add it"

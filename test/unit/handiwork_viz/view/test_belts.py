@@ -32,7 +32,7 @@ def test_another_velocity_replaces_that_of_the_scene_and_a_belt_may_stand(scene:
     assert back.object_T_arrow is not None
     assert back.object_T_arrow.apply(np.array([1.0, 0.0, 0.0]))[1] < back.object_T_arrow.translation_m[1]
     (still,) = belts(belts_to_msg(scene.objects, {"belt": (0.0, 0.0, 0.0)}))
-    assert (still.text, still.object_T_arrow) == ("stands", None)
+    assert (still.text, still.object_T_arrow) == ("stopped", None)
 
 
 def test_chevrons_point_forward() -> None:

@@ -19,7 +19,7 @@ from handiwork_data.dataset.generate import (
     Sources,
     about,
     generate,
-    make_studio,
+    make_setup,
     read_range,
 )
 from handiwork_data.dataset.merge import merge
@@ -176,13 +176,13 @@ def run_replay(options: argparse.Namespace) -> int:
             str(folder.path), [f"was made otherwise: {text}; replay it with what it was made with"]
         )
     wanted = range(*read_range(options.episodes)) if options.episodes else folder.episodes()
-    studio, played, good, errors = make_studio(sources), 0, 0, list[float]()
+    setup, played, good, errors = make_setup(sources), 0, 0, list[float]()
     try:
         for number in tqdm(wanted, "replay-actions", unit="episode", delay=2.0, disable=None):
             episode = folder.read(number)
             if not episode.meta.success:
                 continue
-            found = replay_actions(studio, episode)
+            found = replay_actions(setup, episode)
             played, good = played + 1, good + found.success
             errors.append(found.object_error_m)
             if not found.success:

@@ -158,7 +158,7 @@ def _write_film(recorder: Recorder, options: argparse.Namespace, target: Target)
     begin_s = time.monotonic()
     try:
         recording = recorder.stop()
-        _show(f"drawing {len(recording.instants)} frames (the first time, the renderer is compiled)")
+        _show(f"drawing {len(recording.instants)} frames")
         from handiwork_viz.film.film import render
 
         robot_dir = share_of("robot_description") / "robots" / options.robot
