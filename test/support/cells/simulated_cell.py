@@ -97,18 +97,8 @@ class SimulatedCell:
 
     def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
         controller = self.sim.arms[self.spec.name].controller
-        given = trajectory.goal_tolerance
-        ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
-        goal = TrajectoryGoal(
-            trajectory.joint_names,
-            trajectory.t_s,
-            trajectory.q,
-            trajectory.qd,
-            goal_tolerance=ends,
-            stop_force=trajectory.stop_force,
-        )
         try:
-            controller.start(goal, self.sim.measured(self.spec.name))
+            controller.start(TrajectoryGoal.of(trajectory), self.sim.measured(self.spec.name))
         except GoalRefused as refusal:
             return refusal.outcome
         stopped_s = np.inf

@@ -69,18 +69,10 @@ class ArmPorts(SimulatedCell):
         if trajectory.begin_s == 0.0:
             return super().follow(trajectory, should_stop=should_stop)
         controller, shared = self.sim.arms[self.spec.name].controller, self.rendezvous
-        given = trajectory.goal_tolerance
-        ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
-        goal = TrajectoryGoal(
-            trajectory.joint_names,
-            trajectory.t_s,
-            trajectory.q,
-            trajectory.qd,
-            goal_tolerance=ends,
-            start_s=trajectory.begin_s,
-        )
         with shared.lock:
-            controller.start(from_now(goal, self.now_s()), self.sim.measured(self.spec.name))
+            controller.start(
+                from_now(TrajectoryGoal.of(trajectory), self.now_s()), self.sim.measured(self.spec.name)
+            )
         shared.meet()
         is_stopped = False
         while controller.busy:

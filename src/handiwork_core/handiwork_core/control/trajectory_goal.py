@@ -10,6 +10,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.thresholds import PATH_END_REST
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 from .goal_refusal import ErrorCode, GoalRefused
@@ -77,6 +78,24 @@ class TrajectoryGoal:
     goal_time_tolerance_s: float = 0.0
     start_s: float = 0.0
     stop_force: Array | None = None
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> TrajectoryGoal:
+        """Return the goal for a motion as it was planned.
+
+        Args:
+            trajectory: The motion.
+        """
+        names, given = trajectory.joint_names, trajectory.goal_tolerance
+        return cls(
+            names,
+            trajectory.t_s,
+            trajectory.q,
+            trajectory.qd,
+            goal_tolerance={} if given is None else dict(zip(names, given.tolist(), strict=True)),
+            start_s=trajectory.begin_s,
+            stop_force=trajectory.stop_force,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -142,18 +142,8 @@ class ArmPorts:
             should_stop: Ends the motion when it turns true.
         """
         controller = self.cell.sim.arms[self.spec.name].controller
-        given = trajectory.goal_tolerance
-        ends = {} if given is None else dict(zip(trajectory.joint_names, given.tolist(), strict=True))
-        goal = TrajectoryGoal(
-            trajectory.joint_names,
-            trajectory.t_s,
-            trajectory.q,
-            trajectory.qd,
-            goal_tolerance=ends,
-            stop_force=trajectory.stop_force,
-        )
         try:
-            controller.start(goal, self.cell.sim.measured(self.spec.name))
+            controller.start(TrajectoryGoal.of(trajectory), self.cell.sim.measured(self.spec.name))
         except GoalRefused as refusal:
             return refusal.outcome
         # The goal's own end: an arm that yields to a wrench is busy also when its path is over.
