@@ -130,6 +130,10 @@ class ArmClient:
             if patience.is_over:
                 text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
                 return self._brake(run.generation, Outcome(Code.UNRESPONSIVE, text))
+        is_stopped = self._goals.generation != run.generation or should_stop()
+        if run.is_cancelled and _was_canceled(run):  # its answer came late; the arm may still brake
+            stopped = Outcome(Code.CANCELED, "stopped during the motion")
+            return self._brake(run.generation, stopped if is_stopped else self._verdict(run))
         if self._goals.generation != run.generation:
             return Outcome(Code.CANCELED, "stopped during the motion")
         return self._verdict(run)
@@ -186,7 +190,7 @@ class ArmClient:
         ):
             return OK
         text = result.error_string or f"goal status {status}, error code {result.error_code}"
-        if status == GoalStatus.STATUS_CANCELED and run.is_cancelled:
+        if run.is_cancelled and _was_canceled(run):
             text = f"the goal was not answered within {RESPONSE_S:g} s, so it was cancelled ({text})"
         return Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
 
@@ -259,6 +263,10 @@ class GripperClient:
             Code.GRIPPER_FAILED,
             f"{self._name} neither reached the width nor stalled (status {run.result.status})",
         )
+
+
+def _was_canceled(run: ActionCall) -> bool:
+    return run.result is not None and run.result.status == GoalStatus.STATUS_CANCELED
 
 
 def trajectory_goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:

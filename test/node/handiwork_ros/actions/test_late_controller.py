@@ -11,7 +11,7 @@ import pytest
 from handiwork_core.model.outcome import Code
 from support.nodes.ros_stage import wait_for
 
-from .test_clients import GRIPPER, Bench, bench, in_thread, never, path
+from .test_clients import ARM, GRIPPER, Bench, bench, in_thread, never, path
 
 __all__ = ["bench"]
 LIMIT_S = 60.0
@@ -99,6 +99,32 @@ def test_a_motion_whose_answer_is_lost_is_made_once(
     assert (len(sent), bench.robot.moved, bench.robot.moving) == (1, 1, 0)
     assert moved[0].code is (Code.CONTROLLER_REFUSED if endless else Code.OK)
     assert not endless or "was not answered within" in moved[0].message
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_motion_whose_answer_is_lost_ends_with_the_arm_at_rest(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, is_stopped: bool
+) -> None:
+    """The controller reports the end of a cancelled goal before the arm has braked."""
+    send = bench.arm._client.send_goal_async
+
+    def lose_the_answer(goal: object, goal_uuid: object) -> object:
+        send(goal, goal_uuid=goal_uuid)
+        return _Unanswered()
+
+    monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_answer)
+    bench.robot.endless, bench.robot.speed = True, 0.5
+    wait_for(lambda: bench.world.snapshot().joints.velocity[ARM.joint_names[0]] == 0.5)
+    stop = threading.Event()
+    moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
+    wait_for(lambda: bench.robot.moved == 1 and bench.robot.moving == 0)
+    if is_stopped:
+        stop.set()
+    moving.join(0.3)
+    assert moving.is_alive(), moved
+    bench.robot.speed = 0.0
+    moving.join(LIMIT_S)
+    assert moved[0].code is (Code.CANCELED if is_stopped else Code.CONTROLLER_REFUSED)
 
 
 def test_a_motion_that_never_arrived_is_sent_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
