@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,17 +12,14 @@ from pathlib import Path
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.run import EpisodeSetup, run_episode
 from handiwork_data.episodes.settings import LARGEST_EPISODE, TaskFile, read_task_file
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 
-from .folder import About, DatasetFolder, Row, row_of
-
-AHEAD = 2
-"""Episodes that wait for each process, so that none is idle."""
+from .folder import About, DatasetFolder, Row, differences, row_of
+from .pool import deal
 
 
 @dataclass(frozen=True)
@@ -122,6 +115,24 @@ def about(sources: Sources) -> About:
     )
 
 
+def check_same(folder: DatasetFolder, sources: Sources) -> None:
+    """Check that a data set was made from these files, by this version.
+
+    Args:
+        folder: The data set.
+        sources: The files.
+
+    Raises:
+        ConfigError: It is no data set, or was made otherwise; names what differs.
+    """
+    there = folder.about()
+    if there is None:
+        raise ConfigError(str(folder.path), ["is no data set; give a folder that `handiwork generate` wrote"])
+    if faults := differences(there, about(sources)):
+        text = f"was made otherwise: {'; '.join(faults)}; use it with what it was made with"
+        raise ConfigError(str(folder.path), [text])
+
+
 def _digest(files: Sequence[Path]) -> str:
     whole = hashlib.sha256()
     for path in files:
@@ -170,7 +181,10 @@ def generate(
     folder.begin(about(sources), read_task_file(sources.task).text)
     with folder.locked(shard.name):
         missing = [one for one in numbers if not folder.has(one)]
-        rows = _here(sources, folder, missing) if workers == 1 else _beside(sources, folder, missing, workers)
+        if workers == 1:
+            rows = _here(sources, folder, missing)
+        else:
+            rows = deal(_work, missing, workers, _begin_worker, (sources, folder.path))
         for row in rows:
             folder.append(shard.name, row)
             yield row
@@ -191,30 +205,6 @@ def _one(setup: EpisodeSetup, folder: DatasetFolder, number: int) -> Row:
     return row_of(episode, digest, time.monotonic() - begun_s)
 
 
-def _beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int], workers: int) -> Iterator[Row]:
-    """Deal the episodes to processes; few wait at a time, so that an interrupt ends soon."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _begin_worker, (sources, folder.path)) as pool:
-        left, running = iter(numbers), set[Future[Row]]()
-        try:
-            while True:
-                for number in left:
-                    running.add(pool.submit(_work, number))
-                    if len(running) >= AHEAD * workers:
-                        break
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for one in done:
-                    yield one.result()
-        except BrokenProcessPool as error:
-            text = "a process ended before its episode, perhaps for want of memory"
-            raise EpisodeError(f"{text}; give fewer --workers, or run the same command again") from error
-        finally:
-            for one in running:
-                one.cancel()
-
-
 class _Worker:
     """What a process of the pool keeps."""
 
@@ -223,9 +213,6 @@ class _Worker:
 
 
 def _begin_worker(sources: Sources, path: Path) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the episode under way is written, then the parent ends the pool
     _Worker.setup, _Worker.folder = make_setup(sources), DatasetFolder(path)
 
 
