@@ -15,6 +15,7 @@ from handiwork_data.dataset.folder import DatasetFolder
 from handiwork_data.dataset.generate import check_same
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.export.lerobot import VIDEO_KEYS, WRITERS, export_lerobot
+from handiwork_data.export.mcap_file import export_mcap
 from handiwork_data.export.name_maps import Features, InternDataFeatures, lerobot_features
 from handiwork_data.export.robomimic import export_robomimic
 from handiwork_data.export.source import Source, source_of
@@ -23,7 +24,8 @@ from handiwork_data.rendering.image_folder import ImageFolder
 from .generate import sources_of
 
 ROBOMIMIC = "robomimic-hdf5"
-FORMATS = (*WRITERS, ROBOMIMIC)
+MCAP = "mcap"
+FORMATS = (*WRITERS, ROBOMIMIC, MCAP)
 NONE, MAIN = "none", "main"
 
 
@@ -74,13 +76,16 @@ def run(options: argparse.Namespace) -> int:
         print(f"handiwork export: {error}", file=sys.stderr)
         return 1
     cameras = f", cameras {', '.join(source.cameras)}" if source.cameras else ""
-    print(f"{options.out}: {len(numbers)} episodes, {total} transitions{cameras}")
+    unit = "messages" if options.format == MCAP else "transitions"
+    print(f"{options.out}: {len(numbers)} episodes, {total} {unit}{cameras}")
     return 0
 
 
 def _export(source: Source, options: argparse.Namespace, bar: tqdm) -> int:  # type: ignore[type-arg]
     if options.format == ROBOMIMIC:
         return export_robomimic(source, options.out, bar.update)
+    if options.format == MCAP:
+        return export_mcap(source, options.out, bar.update)
     names = (options.names, _features(options))
     return export_lerobot(source, options.out, options.format, names, bar.update)
 
