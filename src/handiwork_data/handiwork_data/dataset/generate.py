@@ -101,18 +101,20 @@ def about(sources: Sources) -> About:
     Raises:
         ConfigError: The task file is wrong.
     """
-    task = read_task_file(sources.task)
-    robot_files = sorted(
-        path for path in sources.robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf")
-    )
-    return About(
-        task.digest,
-        sources.robot.name,
-        _digest(robot_files),
-        sources.scene.stem,
-        _digest([sources.scene]),
-        metadata.version("handiwork_core"),
-    )
+    return about_files(read_task_file(sources.task).digest, sources.robot, sources.scene)
+
+
+def about_files(task_digest: str, robot: Path, scene: Path) -> About:
+    """Return what episodes of these files have in common.
+
+    Args:
+        task_digest: SHA-256 of the task file, or of what the episodes are read from.
+        robot: Folder of the robot.
+        scene: Scene file.
+    """
+    files = sorted(path for path in robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf"))
+    version = metadata.version("handiwork_core")
+    return About(task_digest, robot.name, _digest(files), scene.stem, _digest([scene]), version)
 
 
 def check_same(folder: DatasetFolder, sources: Sources) -> None:
@@ -159,8 +161,12 @@ def make_setup(
     return EpisodeSetup(task, robot, scene, engine, load_catalog(BUILTIN), version)
 
 
+Spread = Callable[[Sources, DatasetFolder, Sequence[int]], Iterator[Row]]
+"""Generates episodes somewhere, and yields the index line of each once its file is complete."""
+
+
 def generate(
-    sources: Sources, folder: DatasetFolder, numbers: Sequence[int], shard: Shard, workers: int
+    sources: Sources, folder: DatasetFolder, numbers: Sequence[int], shard: Shard, spread: Spread
 ) -> Iterator[Row]:
     """Generate episodes that are not there yet.
 
@@ -169,7 +175,7 @@ def generate(
         folder: Where they go; another process may fill it with other shards.
         numbers: Numbers of the episodes.
         shard: Shard for the index.
-        workers: Number of processes; 1: this one.
+        spread: Where they are generated, such as ``processes(4)``.
 
     Yields:
         The index line of each episode once its file is complete.
@@ -181,13 +187,22 @@ def generate(
     folder.begin(about(sources), read_task_file(sources.task).text)
     with folder.locked(shard.name):
         missing = [one for one in numbers if not folder.has(one)]
-        if workers == 1:
-            rows = _here(sources, folder, missing)
-        else:
-            rows = deal(_work, missing, workers, _begin_worker, (sources, folder.path))
-        for row in rows:
+        for row in spread(sources, folder, missing):
             folder.append(shard.name, row)
             yield row
+
+
+def processes(count: int) -> Spread:
+    """Return the way to generate in processes of this machine.
+
+    Args:
+        count: Number of processes; 1: this one.
+    """
+
+    def beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:
+        return deal(_work, numbers, count, _begin_worker, (sources, folder.path))
+
+    return _here if count == 1 else beside
 
 
 def _here(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:

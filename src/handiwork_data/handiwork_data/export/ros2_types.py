@@ -1,4 +1,4 @@
-"""Definitions of the messages of an exported recording, in the format ros2msg; a test compares them with those of ROS."""
+"""Definitions of the messages of an exported recording, in the format ros2msg; a test compares them with ROS."""
 
 from __future__ import annotations
 

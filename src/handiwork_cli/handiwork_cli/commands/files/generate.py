@@ -17,16 +17,20 @@ from handiwork_data.dataset.folder import DatasetFolder, Row
 from handiwork_data.dataset.generate import (
     Shard,
     Sources,
+    Spread,
     check_same,
     generate,
     make_setup,
+    processes,
     read_range,
 )
 from handiwork_data.dataset.merge import merge
+from handiwork_data.dataset.on_ray import RayRun
 from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
 
+HERE, RAY = "here", "ray"
 CAUSES = 5
 """The number of causes of failure that the summary lists."""
 
@@ -43,7 +47,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--episodes", required=True, metavar="BEGIN:END", help="their numbers, which are the seeds"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder; what it holds already is skipped")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--workers", type=int, help="processes; default: 1, on Ray one for each core")
+    parser.add_argument("--on", choices=(HERE, RAY), default=HERE, help="where the episodes are made")
+    parser.add_argument("--address", default="", help="of the Ray cluster; default: one on this machine")
     add_shards(parser)
     parser.set_defaults(run=run_generate)
     parser = commands.add_parser("merge", help="join folders of episodes into one, without doubles")
@@ -83,8 +89,10 @@ def run_generate(options: argparse.Namespace) -> int:
     Raises:
         ConfigError: The task, the range or the folder is wrong.
     """
-    if options.workers < 1:
+    if options.workers is not None and options.workers < 1:
         raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
+    if options.address and options.on != RAY:
+        raise ConfigError("address", [f"is {options.address!r}, which only Ray has; add --on ray"])
     sources = _sources(options.task)
     shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
     numbers = shard.part(*read_range(options.episodes))
@@ -93,7 +101,7 @@ def run_generate(options: argparse.Namespace) -> int:
     bar = tqdm(total=len(numbers), initial=there, desc="generate", unit="episode", disable=None)
     try:
         with bar:
-            for row in generate(sources, folder, numbers, shard, options.workers):
+            for row in generate(sources, folder, numbers, shard, _spread(options)):
                 made.append(row)
                 bar.set_postfix_str(_yield(made), refresh=False)
                 bar.update()
@@ -101,8 +109,16 @@ def run_generate(options: argparse.Namespace) -> int:
         print(f"handiwork generate: {error}", file=sys.stderr)
         return 1
     finally:
-        print(_summary(made, there, time.monotonic() - begun_s, options.workers))
+        print(_summary(made, there, time.monotonic() - begun_s))
     return 0
+
+
+def _spread(options: argparse.Namespace) -> Spread:
+    return (
+        RayRun(options.address, options.workers or 0)
+        if options.on == RAY
+        else processes(options.workers or 1)
+    )
 
 
 def _yield(rows: list[Row]) -> str:
@@ -110,14 +126,14 @@ def _yield(rows: list[Row]) -> str:
     return f"{100.0 * good / len(rows):.1f} % success"
 
 
-def _summary(rows: list[Row], there: int, spent_s: float, workers: int) -> str:
+def _summary(rows: list[Row], there: int, spent_s: float) -> str:
     lines = [f"{len(rows)} episodes made, {there} were there already"]
     if rows:
         good = sum(row.success for row in rows)
         worked_s = sum(row.wall_s for row in rows)
         lines.append(
             f"success: {good} of {len(rows)} ({_yield(rows)}); {worked_s / len(rows):.2f} s an episode and process, "
-            f"{3600.0 * good / (spent_s * workers):.0f} successful episodes an hour and process with the start"
+            f"{3600.0 * good / spent_s:.0f} successful episodes an hour with the start"
         )
     causes = Counter(_cause(row) for row in rows if not row.success)
     lines += [f"  {count:>6}  {cause}" for cause, count in causes.most_common(CAUSES)]
