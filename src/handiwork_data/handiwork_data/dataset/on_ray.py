@@ -101,10 +101,12 @@ class RayRun:
     Args:
         address: Address of the cluster; empty: one of its own on this machine.
         workers: Number of processes; 0: one for each core of the cluster.
+        maker: What each process runs.
     """
 
-    def __init__(self, address: str, workers: int) -> None:
+    def __init__(self, address: str, workers: int, maker: type[EpisodeMaker] = EpisodeMaker) -> None:
         self._ray, self._address, self._workers = need_ray(), address, workers
+        self._maker = maker
         self._processes: list[_Process] = []
         self._left: deque[int] = deque()
         self._ended: Counter[int] = Counter()
@@ -128,7 +130,7 @@ class RayRun:
             return
         is_ours = self._connect()
         try:
-            maker = self._ray.remote(EpisodeMaker)
+            maker = self._ray.remote(self._maker)
             self._left.extend(numbers)
             yield from self._deal(maker, sources, about(sources), folder, len(numbers))
         except self._ray.exceptions.RayError as error:
@@ -155,7 +157,7 @@ class RayRun:
 
     def _deal(
         self,
-        maker: Any,
+        maker: Any,  # noqa: ANN401 - Ray has no types here
         sources: Sources,
         wanted: About,
         folder: DatasetFolder,
