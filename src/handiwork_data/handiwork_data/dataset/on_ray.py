@@ -149,7 +149,7 @@ class RayRun:
         place = {"address": self._address} if self._address else {"include_dashboard": False}
         try:
             self._ray.init(**place, log_to_driver=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except Exception as error:  # Ray raises plain exceptions here
             where = self._address or "on this machine"
             text = str(error).strip().splitlines()[0]
             raise EpisodeError(f"no Ray cluster {where}: {text}; start one, or check --address") from error

@@ -15,7 +15,7 @@ from .lerobot_v21 import V21Writer
 from .name_maps import Features
 from .source import Source
 
-WRITERS = {"lerobot-v3": V3Writer, "lerobot-v2.1": V21Writer}
+WRITERS: dict[str, type[V3Writer] | type[V21Writer]] = {"lerobot-v3": V3Writer, "lerobot-v2.1": V21Writer}
 VIDEO_KEYS: dict[str, Callable[[str], str]] = {
     "lerobot": lambda camera: f"observation.images.{camera}",
     "interndata_a1": lambda camera: f"images.rgb.{camera}",

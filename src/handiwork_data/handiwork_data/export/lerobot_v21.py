@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from handiwork_data.rendering.image_folder import PER_FOLDER
+from handiwork_data.dataset.folder import PER_FOLDER
 
 from .lerobot_rows import (
     Plan,

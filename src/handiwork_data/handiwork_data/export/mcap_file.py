@@ -16,7 +16,7 @@ from mcap_ros2._dynamic import serialize_dynamic
 from PIL import Image
 
 from handiwork_core.model.geometry import Array
-from handiwork_data.episodes.episode import Episode, EpisodeError
+from handiwork_data.episodes.episode import Column, Episode, EpisodeError
 from handiwork_data.rendering.video import read_frames
 from handiwork_viz.recording.bag_writer import BagWriter, DiskFullError, Limits, Topic, qos_text
 
@@ -158,7 +158,7 @@ def _transform(header: dict[str, Any], child: str, pose: Array) -> dict[str, Any
     return {"header": header, "child_frame_id": child, "transform": moved}
 
 
-def _jpeg(frame: Array) -> bytes:
+def _jpeg(frame: Column) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(frame).save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()

@@ -252,7 +252,7 @@ def _objects(tracks: Tracks, stamps: Array) -> tuple[tuple[str, ...], Array]:
     return names, np.array([[row[name] for name in names] for row in rows]).reshape(len(rows), -1, 7)
 
 
-def _conditions(tracks: Tracks, stamps: Array) -> tuple[tuple[str, ...], Array, Array]:
+def _conditions(tracks: Tracks, stamps: Array) -> tuple[tuple[str, ...], Column, Array]:
     times, seen = [stamp for stamp, _ in tracks.conditions], tracks.conditions
     keys = tuple(dict.fromkeys(key for stamp, found in seen if stamp <= stamps[-1] for key in found))
     values, margins = np.zeros((len(stamps), len(keys)), np.int8), np.full((len(stamps), len(keys)), np.nan)

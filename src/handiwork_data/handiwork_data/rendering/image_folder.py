@@ -88,8 +88,7 @@ class ImageFolder:
             return None
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
-            lists = {key: tuple(data.pop(key)) for key in ("cameras", "outputs")}
-            return ImagesAbout(**data, **lists)
+            return ImagesAbout(**{**data, **{key: tuple(data[key]) for key in ("cameras", "outputs")}})
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigError(str(file), [f"cannot be read: {error}; give another --name"]) from error
 

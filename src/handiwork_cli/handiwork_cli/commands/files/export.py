@@ -149,7 +149,7 @@ def _files(options: argparse.Namespace) -> tuple[Path, Path]:
     return robot_folder(options.robot), scene_file(options.scene)
 
 
-def _export(source: Source, options: argparse.Namespace, bar: tqdm) -> int:  # type: ignore[type-arg]
+def _export(source: Source, options: argparse.Namespace, bar: tqdm) -> int:
     if options.format == ROBOMIMIC:
         return export_robomimic(source, options.out, bar.update)
     if options.format == MCAP:
