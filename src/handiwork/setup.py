@@ -28,15 +28,22 @@ PACKAGES = [
     "suction_driver",
 ]
 INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs", "vision-msgs"]
-RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
+REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
+EXTRAS = ("data", "ray")
+"""Lists of requirements that are optional: ``pip install handiwork[data]``."""
+
+
+def listed(name: str) -> list[str]:
+    """Return the lines of a list of requirements; none in a colcon workspace, which takes them from package.xml."""
+    file = REQUIREMENTS / f"{name}.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def requirements() -> list[str]:
-    """List the requirements of the wheel. A colcon workspace takes its dependencies from package.xml instead."""
-    lines = RUN.read_text(encoding="utf-8").splitlines() if RUN.is_file() else []
+    """List the requirements of the wheel."""
     # Exactly this version: an index may have other packages of these names.
-    own = [f"{name}=={VERSION}" for name in (*PACKAGES, *INTERFACES)]
-    return [*own, *(line for line in lines if line and not line.startswith("#"))]
+    return [*(f"{name}=={VERSION}" for name in (*PACKAGES, *INTERFACES)), *listed("run")]
 
 
 setup(
@@ -50,6 +57,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
     install_requires=["setuptools", *requirements()],
+    extras_require={name: listed(name) for name in EXTRAS},
     zip_safe=False,
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",

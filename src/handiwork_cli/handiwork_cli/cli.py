@@ -42,7 +42,9 @@ COMMANDS = {
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),
     "files.score_judge": ("score-judge",),
-    "files.generate": ("generate", "merge", "replay-actions", "export"),
+    "files.generate": ("generate", "merge", "replay-actions"),
+    "files.render": ("render",),
+    "files.export": ("export",),
     "stack.security": ("security",),
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""

@@ -11,7 +11,7 @@ import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.folder import DatasetFolder
-from handiwork_data.dataset.generate import Shard, Sources, generate, make_setup
+from handiwork_data.dataset.generate import Shard, Sources, generate, make_setup, processes
 from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError, encode
 from handiwork_data.episodes.run import EpisodeSetup, run_episode
@@ -62,10 +62,10 @@ def test_bytes_do_not_depend_on_the_episodes_before_nor_on_processes(
 ) -> None:
     after_others = encode(run_episode(setup, 1))
     folder = DatasetFolder(tmp_path)
-    rows = list(generate(SOURCES, folder, range(1, 3), Shard(), 2))
+    rows = list(generate(SOURCES, folder, range(1, 3), Shard(), processes(2)))
     assert sorted(row.episode for row in rows) == [1, 2]
     assert folder.file_of(1).read_bytes() == after_others
-    assert list(generate(SOURCES, folder, range(1, 3), Shard(), 1)) == []
+    assert list(generate(SOURCES, folder, range(1, 3), Shard(), processes(1))) == []
 
 
 def test_recorded_actions_alone_reach_the_same_and_wrong_ones_do_not(setup: EpisodeSetup) -> None:
@@ -103,7 +103,7 @@ def test_a_condition_that_is_wrong_is_named_before_anything_moves(setup: Episode
 
 def test_a_killed_process_loses_no_episode_and_is_one_sentence(tmp_path: Path) -> None:
     folder = DatasetFolder(tmp_path)
-    running = generate(SOURCES, folder, range(40), Shard(), 2)
+    running = generate(SOURCES, folder, range(40), Shard(), processes(2))
     first = next(running)
     for child in multiprocessing.active_children():
         child.kill()
@@ -119,4 +119,4 @@ def test_a_fault_that_a_process_finds_is_the_same_sentence(tmp_path: Path) -> No
     wrong.write_text(TASK.read_text().replace("object: cube}", "object: kube}"))
     sources = dataclasses.replace(SOURCES, task=wrong)
     with pytest.raises(ConfigError, match="kube"):
-        list(generate(sources, DatasetFolder(tmp_path / "set"), range(2), Shard(), 2))
+        list(generate(sources, DatasetFolder(tmp_path / "set"), range(2), Shard(), processes(2)))

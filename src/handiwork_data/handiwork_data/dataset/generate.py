@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,17 +12,14 @@ from pathlib import Path
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.run import EpisodeSetup, run_episode
 from handiwork_data.episodes.settings import LARGEST_EPISODE, TaskFile, read_task_file
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 
-from .folder import About, DatasetFolder, Row, row_of
-
-AHEAD = 2
-"""Episodes that wait for each process, so that none is idle."""
+from .folder import About, DatasetFolder, Row, differences, row_of
+from .pool import deal
 
 
 @dataclass(frozen=True)
@@ -108,18 +101,38 @@ def about(sources: Sources) -> About:
     Raises:
         ConfigError: The task file is wrong.
     """
-    task = read_task_file(sources.task)
-    robot_files = sorted(
-        path for path in sources.robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf")
-    )
-    return About(
-        task.digest,
-        sources.robot.name,
-        _digest(robot_files),
-        sources.scene.stem,
-        _digest([sources.scene]),
-        metadata.version("handiwork_core"),
-    )
+    return about_files(read_task_file(sources.task).digest, sources.robot, sources.scene)
+
+
+def about_files(task_digest: str, robot: Path, scene: Path) -> About:
+    """Return what episodes of these files have in common.
+
+    Args:
+        task_digest: SHA-256 of the task file, or of what the episodes are read from.
+        robot: Folder of the robot.
+        scene: Scene file.
+    """
+    files = sorted(path for path in robot.rglob("*") if path.suffix in (".yaml", ".urdf", ".xrdf"))
+    version = metadata.version("handiwork_core")
+    return About(task_digest, robot.name, _digest(files), scene.stem, _digest([scene]), version)
+
+
+def check_same(folder: DatasetFolder, sources: Sources) -> None:
+    """Check that a data set was made from these files, by this version.
+
+    Args:
+        folder: The data set.
+        sources: The files.
+
+    Raises:
+        ConfigError: It is no data set, or was made otherwise; names what differs.
+    """
+    there = folder.about()
+    if there is None:
+        raise ConfigError(str(folder.path), ["is no data set; give a folder that `handiwork generate` wrote"])
+    if faults := differences(there, about(sources)):
+        text = f"was made otherwise: {'; '.join(faults)}; use it with what it was made with"
+        raise ConfigError(str(folder.path), [text])
 
 
 def _digest(files: Sequence[Path]) -> str:
@@ -148,8 +161,12 @@ def make_setup(
     return EpisodeSetup(task, robot, scene, engine, load_catalog(BUILTIN), version)
 
 
+Spread = Callable[[Sources, DatasetFolder, Sequence[int]], Iterator[Row]]
+"""Generates episodes somewhere, and yields the index line of each once its file is complete."""
+
+
 def generate(
-    sources: Sources, folder: DatasetFolder, numbers: Sequence[int], shard: Shard, workers: int
+    sources: Sources, folder: DatasetFolder, numbers: Sequence[int], shard: Shard, spread: Spread
 ) -> Iterator[Row]:
     """Generate episodes that are not there yet.
 
@@ -158,7 +175,7 @@ def generate(
         folder: Where they go; another process may fill it with other shards.
         numbers: Numbers of the episodes.
         shard: Shard for the index.
-        workers: Number of processes; 1: this one.
+        spread: Where they are generated, such as ``processes(4)``.
 
     Yields:
         The index line of each episode once its file is complete.
@@ -170,10 +187,22 @@ def generate(
     folder.begin(about(sources), read_task_file(sources.task).text)
     with folder.locked(shard.name):
         missing = [one for one in numbers if not folder.has(one)]
-        rows = _here(sources, folder, missing) if workers == 1 else _beside(sources, folder, missing, workers)
-        for row in rows:
+        for row in spread(sources, folder, missing):
             folder.append(shard.name, row)
             yield row
+
+
+def processes(count: int) -> Spread:
+    """Return the way to generate in processes of this machine.
+
+    Args:
+        count: Number of processes; 1: this one.
+    """
+
+    def beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:
+        return deal(_work, numbers, count, _begin_worker, (sources, folder.path))
+
+    return _here if count == 1 else beside
 
 
 def _here(sources: Sources, folder: DatasetFolder, numbers: Sequence[int]) -> Iterator[Row]:
@@ -191,30 +220,6 @@ def _one(setup: EpisodeSetup, folder: DatasetFolder, number: int) -> Row:
     return row_of(episode, digest, time.monotonic() - begun_s)
 
 
-def _beside(sources: Sources, folder: DatasetFolder, numbers: Sequence[int], workers: int) -> Iterator[Row]:
-    """Deal the episodes to processes; few wait at a time, so that an interrupt ends soon."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _begin_worker, (sources, folder.path)) as pool:
-        left, running = iter(numbers), set[Future[Row]]()
-        try:
-            while True:
-                for number in left:
-                    running.add(pool.submit(_work, number))
-                    if len(running) >= AHEAD * workers:
-                        break
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for one in done:
-                    yield one.result()
-        except BrokenProcessPool as error:
-            text = "a process ended before its episode, perhaps for want of memory"
-            raise EpisodeError(f"{text}; give fewer --workers, or run the same command again") from error
-        finally:
-            for one in running:
-                one.cancel()
-
-
 class _Worker:
     """What a process of the pool keeps."""
 
@@ -223,9 +228,6 @@ class _Worker:
 
 
 def _begin_worker(sources: Sources, path: Path) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the episode under way is written, then the parent ends the pool
     _Worker.setup, _Worker.folder = make_setup(sources), DatasetFolder(path)
 
 

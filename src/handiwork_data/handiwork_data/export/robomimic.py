@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from handiwork_data.dataset.folder import DatasetFolder
 from handiwork_data.episodes.episode import Episode, EpisodeError
 
+from .source import Source
 from .transitions import is_for_validation, transitions
 
 ENVIRONMENT = {"env_name": "handiwork", "type": 2, "env_kwargs": {}}
 """robomimic asks for an environment by which it could roll out; it has none of Handiwork, whose own judge decides."""
 
 
-def export_robomimic(
-    folder: DatasetFolder, numbers: Sequence[int], out: Path, tick: Callable[[], None] = lambda: None
-) -> int:
+def export_robomimic(source: Source, out: Path, tick: Callable[[], None] = lambda: None) -> int:
     """Write episodes to an HDF5 file, which is complete or not there.
 
     Args:
-        folder: The data set.
-        numbers: Numbers of the episodes.
+        source: The episodes.
         out: The file.
         tick: Called for each episode.
 
@@ -46,15 +43,14 @@ def export_robomimic(
         out.parent.mkdir(parents=True, exist_ok=True)
         with h5py.File(part, "w") as file:
             data = file.create_group("data")
-            for row, number in enumerate(numbers):
+            for row, number in enumerate(source.numbers):
                 name = f"demo_{row}"
-                total += _write(data.create_group(name), folder.read(number))
+                total += _write(data.create_group(name), source.read(number))
                 groups["valid" if is_for_validation(number) else "train"].append(name)
                 tick()
             data.attrs["total"] = total
             data.attrs["env_args"] = json.dumps(ENVIRONMENT)
-            about = folder.about()
-            data.attrs["handiwork"] = json.dumps(asdict(about) if about is not None else {})
+            data.attrs["handiwork"] = json.dumps(asdict(source.about))
             for key, names in groups.items():
                 file.create_dataset(f"mask/{key}", data=np.array(names, dtype="S16"))
         part.replace(out)

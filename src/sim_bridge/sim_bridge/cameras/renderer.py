@@ -12,17 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.cameras.camera import Camera
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.shapes import Color
-from sim_bridge.cameras.view_model import compile_view
+from sim_bridge.cameras.view_model import DAYLIGHT, Lighting, compile_view
 
 Pixels = NDArray[np.uint8]
 Depths = NDArray[np.float32]
+Labels = NDArray[np.uint16]
 
 LIBRARIES = ("egl", "osmesa", "glfw")
 """Libraries that draw, in the order in which they are tried: a GPU or a CPU without a screen, a CPU, a screen."""
+GL_R_OPTICAL = Rotation.from_matrix([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]])
+"""Turn of an optical frame, z forward and y down, in the simulator's camera, which looks along -z with y up."""
 PROBE_S = 60.0
 """The longest wait for the trial of a library, s."""
 PROBE = """
@@ -39,10 +42,13 @@ class Drawn(NamedTuple):
     Attributes:
         color: Red, green, blue, (height, width, 3); None if it was not wanted.
         depth: Depth along the optical axis, (height, width), m: infinite beyond the range; None if not wanted.
+        labels: Number of the body in each pixel, (height, width): 0 for none, else 1 + its place in
+            ``SceneRenderer.bodies``; None if not wanted.
     """
 
     color: Pixels | None
     depth: Depths | None
+    labels: Labels | None = None
 
 
 def choose_library(environment: Mapping[str, str]) -> str:
@@ -106,8 +112,26 @@ class SceneRenderer:
         self._mj: Any = mujoco
         self._robot, self._world_T_base = robot, world_T_base
         self._cameras, self._colors = tuple(cameras), colors
+        self._lighting = DAYLIGHT
         self._contexts: dict[tuple[int, int], Any] = {}
         self._show(())
+
+    def dress(
+        self, cameras: Sequence[Camera], colors: Mapping[str, Color], lighting: Lighting = DAYLIGHT
+    ) -> None:
+        """Take other cameras, colours and light, from the next ``show`` on.
+
+        Args:
+            cameras: The cameras.
+            colors: Colours of objects by name; the others are grey.
+            lighting: The light.
+        """
+        self._cameras, self._colors, self._lighting = tuple(cameras), colors, lighting
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies in the order of their labels: the objects, then ``<robot>/<link>``."""
+        return self._bodies
 
     def show(self, objects: Iterable[WorldObject]) -> None:
         """Take other objects.
@@ -122,10 +146,18 @@ class SceneRenderer:
 
     def _show(self, objects: Iterable[WorldObject]) -> None:
         items = tuple(objects)
-        model = compile_view(self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors)
+        model = compile_view(
+            self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors, self._lighting
+        )
         self.close()
         self._model, self._data = model, self._mj.MjData(model)
         self._mocap = {item.name: int(model.body(item.name).mocapid[0]) for item in items}
+        owners = [model.body(int(body)).name for body in model.geom_bodyid]
+        names = [item.name for item in items]
+        self._bodies = (*names, *(name for name in dict.fromkeys(owners) if name not in self._mocap))
+        number = {name: i for i, name in enumerate(self._bodies, 1)}
+        # The last entry is that of pixels without a geom, whose number is -1.
+        self._labels = np.array([*(number[name] for name in owners), 0], dtype=np.uint16)
 
     def place(self, joints: Mapping[str, float], poses: Mapping[str, Pose]) -> None:
         """Set the robot and the objects as they were measured.
@@ -145,26 +177,45 @@ class SceneRenderer:
         self._mj.mj_kinematics(model, data)
         self._mj.mj_camlight(model, data)
 
-    def draw(self, camera: Camera, *, color: bool, depth: bool) -> Drawn:
+    def optical_pose(self, camera: Camera) -> Pose:
+        """Return the pose of a camera's optical frame in ``world``, as it was placed.
+
+        Args:
+            camera: The camera.
+        """
+        seen = self._data.camera(f"camera/{camera.name}")
+        turn = Rotation.from_matrix(np.array(seen.xmat).reshape(3, 3)) @ GL_R_OPTICAL
+        return Pose.of(np.array(seen.xpos), turn)
+
+    def draw(self, camera: Camera, *, color: bool, depth: bool, labels: bool = False) -> Drawn:
         """Draw what a camera sees.
 
         Args:
             camera: The camera.
             color: Whether the colours are wanted.
             depth: Whether the depths are wanted.
+            labels: Whether the number of the body in each pixel is wanted.
         """
         near, far = camera.range_m
         self._model.vis.map.znear, self._model.vis.map.zfar = near, far
         context = self._context(camera)
         context.update_scene(self._data, camera=f"camera/{camera.name}")
         colors = np.array(context.render()) if color else None
-        if not depth:
-            return Drawn(colors, None)
-        context.enable_depth_rendering()
-        depths = np.array(context.render())
-        context.disable_depth_rendering()
-        depths[depths >= 0.999 * far] = np.inf
-        return Drawn(colors, depths)
+        depths = None
+        if depth:
+            context.enable_depth_rendering()
+            depths = np.array(context.render())
+            context.disable_depth_rendering()
+            depths[depths >= 0.999 * far] = np.inf
+        return Drawn(colors, depths, self._labelled(context) if labels else None)
+
+    def _labelled(self, context: Any) -> Labels:  # noqa: ANN401 a renderer of the simulator
+        context.enable_segmentation_rendering()
+        drawn = context.render()
+        context.disable_segmentation_rendering()
+        is_geom = drawn[..., 1] == int(self._mj.mjtObj.mjOBJ_GEOM)
+        numbers: Labels = self._labels[np.where(is_geom, drawn[..., 0], -1)]
+        return numbers
 
     def _context(self, camera: Camera) -> Any:  # noqa: ANN401 a renderer of the simulator
         size = (camera.intrinsics.height, camera.intrinsics.width)

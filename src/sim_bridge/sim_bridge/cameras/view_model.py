@@ -8,6 +8,7 @@ The simulator's module is an argument, because ``renderer.py`` imports it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,26 @@ from sim_bridge.mujoco.world_model import add_robot, add_shape
 LINK_R_GL = Rotation.from_matrix([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """Turn of the simulator's camera, which looks along -z with y up, in a camera's link frame."""
 
-LIGHT = (0.3, 0.3, 0.3)
+LIGHT = 0.3
 """Ambient and diffuse light that comes from the camera."""
+SUN = 0.7
+"""Diffuse light of the lamp above the scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lighting:
+    """The light of a scene.
+
+    Attributes:
+        factor: Factor on all lights; 1: as the cameras of a simulation have it.
+        direction: Direction in which the lamp above the scene shines, in ``world``.
+    """
+
+    factor: float = 1.0
+    direction: tuple[float, float, float] = (0.2, 0.3, -1.0)
+
+
+DAYLIGHT = Lighting()
 
 
 def compile_view(
@@ -33,6 +52,7 @@ def compile_view(
     cameras: Sequence[Camera],
     objects: Iterable[WorldObject],
     colors: Mapping[str, Color],
+    lighting: Lighting = DAYLIGHT,
 ) -> Any:
     """Build the model. Objects are mocap bodies of their own names, cameras have theirs.
 
@@ -43,6 +63,7 @@ def compile_view(
         cameras: The cameras.
         objects: Geometry of the objects, parts among them.
         colors: Colours by the objects' names; the others are grey.
+        lighting: The light.
 
     Returns:
         The compiled model.
@@ -53,9 +74,12 @@ def compile_view(
     spec = mj.MjSpec()
     spec.visual.global_.offwidth = max((c.intrinsics.width for c in cameras), default=8)
     spec.visual.global_.offheight = max((c.intrinsics.height for c in cameras), default=8)
-    spec.visual.headlight.ambient = spec.visual.headlight.diffuse = LIGHT
+    spec.visual.headlight.ambient = spec.visual.headlight.diffuse = [lighting.factor * LIGHT] * 3
     spec.visual.headlight.specular = (0.0, 0.0, 0.0)
-    spec.worldbody.add_light(pos=(0.0, 0.0, 4.0), dir=(0.2, 0.3, -1.0), castshadow=False, type=_sun(mj))
+    sun = [lighting.factor * SUN] * 3
+    spec.worldbody.add_light(
+        pos=(0.0, 0.0, 4.0), dir=lighting.direction, diffuse=sun, castshadow=False, type=_sun(mj)
+    )
     add_robot(mj, spec, robot, world_T_base)
     for item in objects:
         body = spec.worldbody.add_body(name=item.name, mocap=True)

@@ -1,4 +1,4 @@
-"""Commands for episodes without ROS: ``generate``, ``merge``, ``replay-actions`` and ``export``."""
+"""Commands for episodes without ROS: ``generate``, ``merge`` and ``replay-actions``."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from tqdm import tqdm
 from handiwork_cli.commands.files.export_usd import scene_file
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_data.dataset.folder import DatasetFolder, Row, differences
+from handiwork_data.dataset.folder import DatasetFolder, Row
 from handiwork_data.dataset.generate import (
     Shard,
     Sources,
-    about,
+    Spread,
+    check_same,
     generate,
     make_setup,
+    processes,
     read_range,
 )
 from handiwork_data.dataset.merge import merge
+from handiwork_data.dataset.on_ray import RayRun
 from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
-from handiwork_data.export.robomimic import export_robomimic
 
-FORMATS = ("robomimic-hdf5",)
+HERE, RAY = "here", "ray"
 CAUSES = 5
 """The number of causes of failure that the summary lists."""
 
@@ -45,11 +47,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--episodes", required=True, metavar="BEGIN:END", help="their numbers, which are the seeds"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder; what it holds already is skipped")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument(
-        "--shard-id", type=int, default=0, help="part of the episodes that this run makes, from 0"
-    )
-    parser.add_argument("--num-shards", type=int, default=1)
+    parser.add_argument("--workers", type=int, help="processes; default: 1, on Ray one for each core")
+    parser.add_argument("--on", choices=(HERE, RAY), default=HERE, help="where the episodes are made")
+    parser.add_argument("--address", default="", help="of the Ray cluster; default: one on this machine")
+    add_shards(parser)
     parser.set_defaults(run=run_generate)
     parser = commands.add_parser("merge", help="join folders of episodes into one, without doubles")
     parser.add_argument("out", type=Path)
@@ -58,16 +59,22 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "replay-actions", help="play the commands of recorded episodes open loop: which still succeed?"
     )
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder")
     parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that succeeded")
     parser.add_argument("--least", type=float, default=99.0, help="exit with 1 if fewer succeed [%%]")
     parser.set_defaults(run=run_replay)
-    parser = commands.add_parser("export", help="write recorded episodes in the format of another project")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--format", choices=FORMATS, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--failures", action="store_true", help="also the episodes that did not succeed")
-    parser.set_defaults(run=run_export)
+
+
+def add_shards(parser: argparse.ArgumentParser) -> None:
+    """Declare the options for one of several equal parts.
+
+    Args:
+        parser: Parser of the command.
+    """
+    parser.add_argument(
+        "--shard-id", type=int, default=0, help="part of the episodes that this run makes, from 0"
+    )
+    parser.add_argument("--num-shards", type=int, default=1)
 
 
 def run_generate(options: argparse.Namespace) -> int:
@@ -82,8 +89,10 @@ def run_generate(options: argparse.Namespace) -> int:
     Raises:
         ConfigError: The task, the range or the folder is wrong.
     """
-    if options.workers < 1:
+    if options.workers is not None and options.workers < 1:
         raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
+    if options.address and options.on != RAY:
+        raise ConfigError("address", [f"is {options.address!r}, which only Ray has; add --on ray"])
     sources = _sources(options.task)
     shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
     numbers = shard.part(*read_range(options.episodes))
@@ -92,7 +101,7 @@ def run_generate(options: argparse.Namespace) -> int:
     bar = tqdm(total=len(numbers), initial=there, desc="generate", unit="episode", disable=None)
     try:
         with bar:
-            for row in generate(sources, folder, numbers, shard, options.workers):
+            for row in generate(sources, folder, numbers, shard, _spread(options)):
                 made.append(row)
                 bar.set_postfix_str(_yield(made), refresh=False)
                 bar.update()
@@ -100,8 +109,16 @@ def run_generate(options: argparse.Namespace) -> int:
         print(f"handiwork generate: {error}", file=sys.stderr)
         return 1
     finally:
-        print(_summary(made, there, time.monotonic() - begun_s, options.workers))
+        print(_summary(made, there, time.monotonic() - begun_s))
     return 0
+
+
+def _spread(options: argparse.Namespace) -> Spread:
+    return (
+        RayRun(options.address, options.workers or 0)
+        if options.on == RAY
+        else processes(options.workers or 1)
+    )
 
 
 def _yield(rows: list[Row]) -> str:
@@ -109,14 +126,14 @@ def _yield(rows: list[Row]) -> str:
     return f"{100.0 * good / len(rows):.1f} % success"
 
 
-def _summary(rows: list[Row], there: int, spent_s: float, workers: int) -> str:
+def _summary(rows: list[Row], there: int, spent_s: float) -> str:
     lines = [f"{len(rows)} episodes made, {there} were there already"]
     if rows:
         good = sum(row.success for row in rows)
         worked_s = sum(row.wall_s for row in rows)
         lines.append(
             f"success: {good} of {len(rows)} ({_yield(rows)}); {worked_s / len(rows):.2f} s an episode and process, "
-            f"{3600.0 * good / (spent_s * workers):.0f} successful episodes an hour and process with the start"
+            f"{3600.0 * good / spent_s:.0f} successful episodes an hour with the start"
         )
     causes = Counter(_cause(row) for row in rows if not row.success)
     lines += [f"  {count:>6}  {cause}" for cause, count in causes.most_common(CAUSES)]
@@ -165,16 +182,8 @@ def run_replay(options: argparse.Namespace) -> int:
     Raises:
         ConfigError: The folder is no data set, or was made by other files or another version.
     """
-    folder = DatasetFolder(options.folder)
-    there = folder.about()
-    if there is None:
-        raise ConfigError(str(folder.path), ["is no data set; give a folder that `handiwork generate` wrote"])
-    sources = _sources(folder.task_file)
-    if faults := differences(there, about(sources)):
-        text = "; ".join(faults)
-        raise ConfigError(
-            str(folder.path), [f"was made otherwise: {text}; replay it with what it was made with"]
-        )
+    folder, sources = sources_of(options.folder)
+    check_same(folder, sources)
     wanted = range(*read_range(options.episodes)) if options.episodes else folder.episodes()
     setup, played, good, errors = make_setup(sources), 0, 0, list[float]()
     try:
@@ -197,32 +206,19 @@ def run_replay(options: argparse.Namespace) -> int:
     return 0 if played and share >= options.least else 1
 
 
-def run_export(options: argparse.Namespace) -> int:
-    """Write the episodes of a folder in another format.
+def sources_of(path: str) -> tuple[DatasetFolder, Sources]:
+    """Return a data set and the files that it was made from.
 
     Args:
-        options: Parsed command line.
-
-    Returns:
-        Exit code: 0, or 1 where an episode is damaged, or the file could not be written.
+        path: The folder.
 
     Raises:
-        ConfigError: The folder has no such episodes.
+        ConfigError: It is no data set, or its files are not there any more.
     """
-    folder = DatasetFolder(options.folder)
-    try:
-        numbers = [n for n in folder.episodes() if options.failures or folder.read(n).meta.success]
-        if not numbers:
-            raise ConfigError(
-                str(folder.path), ["has no successful episodes; generate some, or add --failures"]
-            )
-        with tqdm(total=len(numbers), desc="export", unit="episode", delay=2.0, disable=None) as bar:
-            total = export_robomimic(folder, numbers, options.out, bar.update)
-    except EpisodeError as error:
-        print(f"handiwork export: {error}", file=sys.stderr)
-        return 1
-    print(f"{options.out}: {len(numbers)} episodes, {total} transitions")
-    return 0
+    folder = DatasetFolder(Path(path))
+    if folder.about() is None:
+        raise ConfigError(path, ["is no data set; give a folder that `handiwork generate` wrote"])
+    return folder, _sources(folder.task_file)
 
 
 def _sources(task: Path) -> Sources:

@@ -1,0 +1,1 @@
+"""Episodes from recordings of a running stack, so that simulation and real arms are exported alike."""

@@ -1,0 +1,1 @@
+"""Pictures of recorded states: any cameras and looks, after the episodes are there."""

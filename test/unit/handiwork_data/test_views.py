@@ -1,0 +1,74 @@
+"""Files of cameras and looks: what they may say, and what a seed draws from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
+from handiwork_data.rendering.views import Look, Views, draw_look, read_views
+from sim_bridge.cameras.view_model import DAYLIGHT
+from support.paths import ROBOTS, ROOT
+
+ROBOT = load_robot(ROBOTS / "fr3")
+SCENE = load_scene(ROOT / "config/scenes/cameras.yaml")
+CAMERA = "head: {position: [1.2, 0.5, 0.7], look_at: [0.5, 0.1, 0.0], width: 128, height: 96, fov: 0.8}"
+
+
+def read(path: Path, text: str) -> Views:
+    file = path / "views.yaml"
+    file.write_text(text)
+    return read_views(str(file), ROBOT, SCENE)
+
+
+def test_cameras_are_named_or_come_from_a_file(tmp_path: Path) -> None:
+    assert [one.name for one in read_views("wrist,overview", ROBOT, SCENE).cameras] == ["wrist", "overview"]
+    assert [one.name for one in read(tmp_path, f"cameras:\n  {CAMERA}\n").cameras] == ["head"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("cameras: {}", "cameras: is empty"),
+        (f"cameras:\n  {CAMERA.replace('96', '95')}", "cameras.head: videos need an even width and height"),
+        (f"cameras:\n  {CAMERA.replace('{', '{link: fr3_hnad, ')}", "robot 'fr3' has no link 'fr3_hnad'"),
+        (f"cameras:\n  {CAMERA}\nlook: {{light: [2.0, 1.0]}}", "light: is .2.0, 1.0.; give two factors"),
+        (f"cameras:\n  {CAMERA}\nlook: {{camera_turn: 7}}", "camera_turn: is 7 rad; give 0 to 1"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_in_words(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        read(tmp_path, text)
+
+
+def test_a_name_that_is_no_camera_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"there is no camera 'wirst'; .*'wrist'"):
+        read_views("wirst", ROBOT, SCENE)
+
+
+def test_a_look_is_drawn_from_episode_and_seed() -> None:
+    look = Look((0.5, 1.5), 0.4, True, 0.02, 0.1)
+    views = Views(read_views("overview", ROBOT, SCENE).cameras, look, "")
+    one, same = (draw_look(views, SCENE, 7, 1) for _ in range(2))
+    assert (one.lighting, one.colors) == (same.lighting, same.colors)
+    others = [draw_look(views, SCENE, 8, 1), draw_look(views, SCENE, 7, 2)]
+    assert all(
+        one.lighting != other.lighting and one.colors["table"] != other.colors["table"] for other in others
+    )
+    assert 0.5 <= one.lighting.factor <= 1.5
+    tilt = np.arccos(-np.array(one.lighting.direction)[2])
+    assert 0.0 < tilt <= 0.4 and np.linalg.norm(one.lighting.direction) == pytest.approx(1.0)
+    moved = one.cameras[0].parent_T_camera.translation_m - views.cameras[0].parent_T_camera.translation_m
+    assert 0.0 < np.linalg.norm(moved) <= 0.02 * np.sqrt(3.0)
+
+
+def test_without_ranges_everything_looks_as_the_scene_says() -> None:
+    views = Views(read_views("overview", ROBOT, SCENE).cameras, Look(), "")
+    drawn = draw_look(views, SCENE, 7, 1)
+    assert drawn.lighting == DAYLIGHT
+    assert drawn.cameras == views.cameras
+    assert drawn.colors == {item.name: item.color for item in SCENE.objects}
