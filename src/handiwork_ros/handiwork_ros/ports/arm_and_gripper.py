@@ -41,6 +41,8 @@ OVERTIME_S = 5.0
 """The time that a motion may take beyond its trajectory, s of the world's time."""
 GRIPPER_S = 10.0
 """The longest time of a gripper's motion, s of the world's time."""
+GRIPPER_STOP_S = 5.0
+"""The longest wait for a gripper's answer to a cancel, s of steady time."""
 
 CAUSES = {
     FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
@@ -249,11 +251,10 @@ class GripperClient:
         patience = Patience(GRIPPER_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
             if should_stop():
-                run.cancel()
-                return Outcome(Code.CANCELED, "stopped while the gripper moved")
+                return self._stop(run, Outcome(Code.CANCELED, "stopped while the gripper moved"))
             if patience.is_over:
-                run.cancel()
-                return Outcome(Code.GRIPPER_FAILED, f"{self._name} did not end within {GRIPPER_S:.0f} s")
+                text = f"{self._name} did not end within {GRIPPER_S:.0f} s"
+                return self._stop(run, Outcome(Code.GRIPPER_FAILED, text))
         if run.result is None:
             return Outcome(Code.GRIPPER_FAILED, f"{self._name} gave no result")
         result = run.result.result
@@ -263,6 +264,19 @@ class GripperClient:
             Code.GRIPPER_FAILED,
             f"{self._name} neither reached the width nor stalled (status {run.result.status})",
         )
+
+    def _stop(self, run: ActionCall, then: Outcome) -> Outcome:
+        """Cancel, and wait until the controller has ended the goal: the gripper may move until then."""
+        asked_s = time.monotonic()
+        while not run.done.wait(POLL_S):
+            run.cancel()
+            if time.monotonic() > asked_s + GRIPPER_STOP_S:
+                text = (
+                    f"{self._name} did not confirm the stop within {GRIPPER_STOP_S:.0f} s ({then.message}); "
+                    "the gripper may still move"
+                )
+                return Outcome(Code.UNRESPONSIVE, text)
+        return then
 
 
 def _was_canceled(run: ActionCall) -> bool:
