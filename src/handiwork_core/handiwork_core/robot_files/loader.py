@@ -127,6 +127,7 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
     _posture_faults(spec, model, faults)
+    _name_faults(spec, faults)
     for name, frame in spec.tool_frames.items():
         _known(frame.link, model.links, f"tool_frames.{name}.link", "link", faults)
         if name in model.links:
@@ -138,6 +139,21 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for word, link in spec.simbox.links.items() if spec.simbox is not None else ():
         _known(link, model.links, f"simbox.links.{word}", "link", faults)
     return faults
+
+
+def _name_faults(spec: RobotFile, faults: list[str]) -> None:
+    """Find two that would have one controller: each would stop the other's motions."""
+    owners: dict[str, str] = {}
+    for name, arm in spec.arms.items():
+        named = [
+            (f"arms.{name}.controller", arm.controller or f"{name}_controller"),
+            (f"arms.{name}.hardware_controller", arm.hardware_controller or f"{name}_hardware_controller"),
+        ]
+        if arm.gripper is not None and arm.gripper.action:
+            named.append((f"arms.{name}.gripper.action", arm.gripper.action))
+        for key, value in named:
+            if (other := owners.setdefault(value.removeprefix("/"), key)) != key:
+                faults.append(f"{key}: is {value!r}, as {other}; give each a name of its own")
 
 
 def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
@@ -219,4 +235,5 @@ def _arm(name: str, arm: ArmFile) -> ArmSpec:
     return ArmSpec(
         name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
         frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links, arm.controller_profile,
+        arm.controller, arm.hardware_controller, arm.driver.build() if arm.driver is not None else None,
     )  # fmt: skip
