@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from handiwork_core.robot.driver import DRIVERS, Driver
+from handiwork_core.robot.robot import ArmSpec, GripperAction
 
 NAME = re.compile(r"/?[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*")
 
@@ -39,3 +40,45 @@ class DriverFile:
     def build(self) -> Driver:
         """Return the driver as a value."""
         return replace(DRIVERS[self.name], prefix=self.prefix)
+
+
+@dataclass(frozen=True, slots=True)
+class GripperDriverFile:
+    """The action of a gripper as a robot that is like another one writes it."""
+
+    action: str
+    action_type: GripperAction = GripperAction.PARALLEL
+
+    def __post_init__(self) -> None:
+        check_name("action", self.action)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmDriverFile:
+    """The names of an arm's controllers and its driver as a robot that is like another one writes them."""
+
+    controller: str = ""
+    hardware_controller: str = ""
+    driver: DriverFile | None = None
+    gripper: GripperDriverFile | None = None
+
+    def __post_init__(self) -> None:
+        check_name("controller", self.controller)
+        check_name("hardware_controller", self.hardware_controller)
+
+    def applied(self, arm: ArmSpec) -> ArmSpec:
+        """Return an arm with these names; those that are empty stay.
+
+        Args:
+            arm: The arm.
+        """
+        gripper = arm.gripper
+        if self.gripper is not None and gripper is not None:
+            gripper = replace(gripper, action=self.gripper.action, action_type=self.gripper.action_type)
+        return replace(
+            arm,
+            controller_name=self.controller or arm.controller_name,
+            hardware_controller_name=self.hardware_controller or arm.hardware_controller_name,
+            driver=self.driver.build() if self.driver is not None else arm.driver,
+            gripper=gripper,
+        )

@@ -10,7 +10,7 @@ from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.robot.robot import GripperAction, GripperSpec, Keypoints, SimboxNames, ToolFrame
 
 from .base_file import BaseFile
-from .driver_file import DriverFile, check_name
+from .driver_file import ArmDriverFile, DriverFile, check_name
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
@@ -169,11 +169,18 @@ class ToolFrameFile:
 
 @dataclass(frozen=True, slots=True)
 class LikeFile:
-    """``robot.yaml`` of a robot that differs from another one only by a robot file of the SimBox format."""
+    """``robot.yaml`` of a robot that differs from another one by its drivers, or a robot file of the SimBox format."""
 
     name: str
     like: str
-    config: str
+    config: str = ""
+    arms: dict[str, ArmDriverFile] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.config and not self.arms:
+            raise ValueError(
+                "has neither config nor arms; write one of them, or use the robot that it is like"
+            )
 
 
 @dataclass(frozen=True, slots=True)

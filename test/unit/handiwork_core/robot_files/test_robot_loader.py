@@ -182,3 +182,48 @@ def test_controllers_have_the_names_and_actions_of_the_robot_file(tmp_path: Path
     manager = controllers(robot, 250)["controller_manager"]["ros__parameters"]
     assert manager["hand"] == {"type": "position_controllers/GripperActionController"}  # type: ignore[index,call-overload]
     assert "joint_impedance" in manager  # type: ignore[operator]
+
+
+LIKE = """
+name: fr3
+like: {like}
+arms:
+  fr3_arm:
+    driver: {{name: franka}}
+    gripper: {{action: franka_gripper/gripper_action, action_type: GripperCommand}}
+"""
+
+
+def test_a_robot_like_another_has_its_own_driver(tmp_path: Path) -> None:
+    (tmp_path / YAML).write_text(LIKE.format(like=FR3), encoding="utf-8")
+    arm = load_robot(tmp_path).arm("")
+    assert arm.gripper is not None and arm.driver is not None
+    assert (arm.controller, arm.gripper.action_name) == (
+        "fr3_arm_controller",
+        "franka_gripper/gripper_action",
+    )
+    assert arm.driver.name == "franka" and arm.gripper.width_per_joint == 2.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("  fr3_arm:", "  arm:", ["arms.arm", "no such arm"]),
+        ("{name: franka}", "{name: frank}", ["arms.fr3_arm.driver", "'frank'"]),
+        ("arms:", "posture: {}\narms:", ["posture", "unknown key"]),
+        (
+            "franka_gripper/gripper_action",
+            "fr3_arm_controller",
+            ["gripper.action", "as arms.fr3_arm.controller"],
+        ),
+    ],
+)
+def test_a_wrong_driver_of_a_robot_like_another_is_named(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    text = LIKE.format(like=FR3)
+    assert old in text
+    (tmp_path / YAML).write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_robot(tmp_path)
+    assert all(word in str(refused.value) for word in words), refused.value
