@@ -76,7 +76,8 @@ ENABLE = (
 )
 RELEASE = f"release the emergency stop button, power the arm on and release its brakes on the teach pendant, {RESTART}"
 SAFEGUARD = (
-    "close the safeguard (door, light curtain), and reset it where it does not reset itself, " + RESTART
+    "close the guard or free the light curtain, and reset the safeguard where it does not reset itself, "
+    + RESTART
 )
 CONFIRM = f"read the message on the teach pendant, call dashboard_client/restart_safety, power the arm on, {RESTART}"
 POWER_ON = f"power the arm on and release its brakes on the teach pendant, {RESTART}"
@@ -122,11 +123,11 @@ FRANKA_MODE = {
     3: StopState("the guiding mode", "let go of the guiding button, and close the enabling device"),
     4: StopState(
         "a reflex: contact, or a limit of force, velocity or acceleration",
-        "clear the cause, then send a goal to action_server/error_recovery, or use Desk, and activate the controller",
+        "clear the cause, then send a goal to action_server/error_recovery, and activate the controller",
     ),
     5: StopState(
         "the user stop",
-        "release the user stop button, unlock the joints in Desk and activate FCI, and start the driver again",
+        "release the user stop button, unlock the joints and activate FCI in the web interface, and start the driver again",
     ),
     6: StopState("an automatic error recovery", "wait until it has ended"),
 }
