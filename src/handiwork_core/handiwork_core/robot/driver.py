@@ -127,7 +127,7 @@ FRANKA_MODE = {
     ),
     5: StopState(
         "the user stop",
-        "release the user stop button, unlock the joints and activate FCI in the web interface, and start the driver again",
+        "release the user stop button, unlock the joints and activate FCI in the web interface, start the driver again",
     ),
     6: StopState("an automatic error recovery", "wait until it has ended"),
 }
