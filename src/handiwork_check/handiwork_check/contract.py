@@ -127,7 +127,7 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
         for m in movers
     ]
     rules += [
-        InterfaceRule(_full(tool.action_name), f"control_msgs/action/{tool.action_type}")
+        InterfaceRule(_full(tool.action_name), f"control_msgs/action/{tool.action_type.value}")
         for tool in grippers(robot)
         if tool.suction is None
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Keypoints:
     side: Array
 
 
-class GripperAction(StrEnum):
+class GripperAction(Enum):
     """Types of actions of ``control_msgs`` that command a gripper."""
 
     PARALLEL = "ParallelGripperCommand"
