@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from handiwork_core.robot.driver import Driver
 from handiwork_core.robot.robot import (
     ArmSpec,
     BaseSpec,
@@ -11,7 +12,7 @@ from handiwork_core.robot.robot import (
     Robot,
 )
 
-GROUPS = ("topics", "clock", "frames", "joints", "gripper", "suction", "contacts")
+GROUPS = ("topics", "clock", "frames", "driver", "joints", "gripper", "suction", "contacts")
 """Groups of checks, which can be selected one by one; joints, gripper and suction move the robot."""
 
 
@@ -27,6 +28,7 @@ class TopicRule:
         latched: Its publishers must be transient local.
         single: Only one publisher is allowed.
         required: A backend without it breaks the contract.
+        is_read: Its messages are received; those of drivers have types that may not be installed here.
     """
 
     name: str
@@ -37,6 +39,7 @@ class TopicRule:
     single: bool = True
     """Only one publisher is allowed."""
     required: bool = True
+    is_read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,34 @@ def topic_rules(robot: Robot, *, is_simulated: bool) -> tuple[TopicRule, ...]:
         if tool.suction is not None:
             name = f"/{tool.name}_controller/suction_state"
             rules.append(TopicRule(name, "handiwork_msgs/msg/SuctionState", 50.0))
+    for arm in robot.arms.values():
+        if arm.driver is not None:
+            rules += _driver_rules(arm.driver, is_simulated=is_simulated)
     return tuple(rules)
+
+
+def _driver_rules(driver: Driver, *, is_simulated: bool) -> list[TopicRule]:
+    """Return the rules of what a driver reports; a simulation of its arm has nothing to report."""
+    rules = [
+        TopicRule(
+            _full(driver.topic(signal.topic)),
+            signal.type,
+            latched=signal.latched,
+            required=not is_simulated,
+            is_read=False,
+        )
+        for signal in driver.signals
+    ]
+    if driver.speed_scaling:
+        name = _full(driver.topic(driver.speed_scaling))
+        rules.append(
+            TopicRule(name, "std_msgs/msg/Float64", reliable=False, required=not is_simulated, is_read=False)
+        )
+    return rules
+
+
+def _full(name: str) -> str:
+    return f"/{name.removeprefix('/')}"
 
 
 def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
@@ -90,11 +120,14 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
     if robot.base is not None:
         movers.append(robot.base)
     rules = [
-        InterfaceRule(f"/{m.controller}/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory")
+        InterfaceRule(
+            f"{_full(m.controller)}/follow_joint_trajectory",
+            "control_msgs/action/FollowJointTrajectory",
+        )
         for m in movers
     ]
     rules += [
-        InterfaceRule(f"/{tool.name}_controller/gripper_cmd", "control_msgs/action/ParallelGripperCommand")
+        InterfaceRule(_full(tool.action_name), f"control_msgs/action/{tool.action_type.value}")
         for tool in grippers(robot)
         if tool.suction is None
     ]

@@ -43,7 +43,7 @@ def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterat
 def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) -> CheckFinding:
     check, near = f"gripper truth {spec.name}", NEAR_SHARE * stroke
     if not motions:
-        remedy = f"serve {spec.name}_controller/gripper_cmd"
+        remedy = f"serve {spec.action_name}"
         return missing(check, "was not moved", remedy, required=True)
     for motion in motions:
         place = f"was commanded to {motion.target:.4f} and is at {motion.after:.4f}"

@@ -47,7 +47,7 @@ def judge_rates(rules: Sequence[TopicRule], recording: Recording) -> Iterator[Ch
     """
     for rule in rules:
         publishers = recording.publishers.get(rule.name, ())
-        if not any(publisher.type == rule.type for publisher in publishers):
+        if not rule.is_read or not any(publisher.type == rule.type for publisher in publishers):
             continue
         received, check = recording.received.get(rule.name, ()), f"rate {rule.name}"
         if not received:

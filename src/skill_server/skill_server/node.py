@@ -172,7 +172,7 @@ class SkillServer(ManagedNode):
             self._world,
             lambda: self.silence_limit_s(timeout_s),
             self._why_closed,
-            self._safety.refusal,
+            lambda: self._safety.refusal() or self._arms.driver.refusal(),
             lambda: self._arms.watch.why_refused(),
             roots,
             Previews(self._arms.runs, self._arms.leases, PreviewMarkers(self, self._robot).show),

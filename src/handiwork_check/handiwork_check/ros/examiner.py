@@ -18,6 +18,7 @@ from handiwork_check.contract import (
 from handiwork_check.findings import CheckFinding, failed, missing
 from handiwork_check.judge_clock import is_simulated, judge_clock
 from handiwork_check.judge_contacts import judge_contacts
+from handiwork_check.judge_driver import DriverReading, judge_driver
 from handiwork_check.judge_frames import judge_frames
 from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
 from handiwork_check.judge_tools import judge_gripper, judge_suction
@@ -28,6 +29,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import ObjectState, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_ros.conversions import BadMessage, outcome_from_msg, pose_to_msg
+from handiwork_ros.ports.driver_watch import DriverWatch
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 
 from .listener import Listener
@@ -60,7 +62,7 @@ class Examiner:
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot, self._listener = robot, Listener(node)
-        self._frames = FrameBuffer(node)
+        self._frames, self._driver = FrameBuffer(node), DriverWatch(node, robot)
         self._mover = Mover(node, self._listener)
 
     def examine(self, plan: Plan) -> Iterator[CheckFinding]:
@@ -103,10 +105,29 @@ class Examiner:
             yield from judge_clock(recording)
         if "frames" in plan.groups:
             yield from judge_frames(self._robot, recording)
+        if "driver" in plan.groups:
+            yield from self._drivers(is_simulated=is_simulated(recording))
         if "joints" in plan.groups:
             yield from judge_readings(self._robot, recording)
         if "contacts" in plan.groups:
             yield from judge_contacts(self._robot, recording)
+
+    def _drivers(self, *, is_simulated: bool) -> Iterator[CheckFinding]:
+        watch = self._driver
+        for arm in self._robot.arms.values():
+            if arm.driver is None:
+                continue
+            topics = {arm.driver.topic(signal.topic) for signal in arm.driver.signals}
+            stop = watch.stopped(arm.name)
+            reading = DriverReading(
+                arm.name,
+                arm.driver,
+                watch.has_signal(arm.name),
+                "" if stop is None else stop.message,
+                watch.scaling(arm.name),
+                {topic: kind for topic, kind in watch.unreadable.items() if topic in topics},
+            )
+            yield from judge_driver(reading, is_simulated=is_simulated)
 
     def _arms(self, recording: Recording) -> Iterator[CheckFinding]:
         for arm in self._robot.arms.values():

@@ -81,7 +81,7 @@ class Listener:
         """
         end_s, pause = time.monotonic() + patience_s, threading.Event()
         while time.monotonic() < end_s:
-            if all(self._node.count_publishers(rule.name) for rule in rules):
+            if all(self._node.count_publishers(rule.name) for rule in rules if rule.is_read):
                 return
             pause.wait(0.05)
 
@@ -92,6 +92,8 @@ class Listener:
             rules: The topics.
         """
         for rule in rules:
+            if not rule.is_read:
+                continue
             offers = self._node.get_publishers_info_by_topic(rule.name)
             offers = [offer.qos_profile for offer in offers if offer.topic_type == rule.type]
             reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)

@@ -13,7 +13,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.action import FollowJointTrajectory
 from handiwork_check.recording import (
     ArmMotion,
     GripperMotion,
@@ -21,6 +21,7 @@ from handiwork_check.recording import (
     SuctionTrial,
 )
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
+from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
 from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
@@ -84,12 +85,8 @@ class Mover:
             begin: Called when the goal was sent.
         """
         before = self.reading(spec)
-        goal = ParallelGripperCommand.Goal()
-        goal.command.name, goal.command.position = [spec.joint], [target]
-        goal.command.effort = [spec.max_force_n]
-        goal.command.velocity = [speed] if speed > 0.0 else []
-        name = f"{spec.name}_controller/gripper_cmd"
-        run, fault = self._send(ParallelGripperCommand, name, goal)
+        goal, name = gripper_goal(spec, target, spec.max_force_n, speed), spec.action_name
+        run, fault = self._send(gripper_action(spec), name, goal)
         if begin is not None:
             begin()
         fault = fault or self._wait(run, name)

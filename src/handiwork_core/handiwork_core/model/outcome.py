@@ -52,6 +52,7 @@ class Code(IntEnum):
     PROTECTIVE_STOP = 306
     EMERGENCY_STOP = 307
     CONTACT = 308
+    ROBOT_STOPPED = 309
     # World and perception.
     STALE_WORLD = 400
     OBJECT_MOVED = 401

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerP
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.suction import SuctionSpec
+
+from .driver import Driver
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +94,13 @@ class Keypoints:
     side: Array
 
 
+class GripperAction(Enum):
+    """Types of actions of ``control_msgs`` that command a gripper."""
+
+    PARALLEL = "ParallelGripperCommand"
+    SINGLE = "GripperCommand"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GripperSpec:
     """A parallel gripper. ``width`` and ``position`` convert between its opening and the position of its joint.
@@ -130,6 +140,15 @@ class GripperSpec:
     keypoints: Keypoints | None = None
     extra_depth: tuple[tuple[float, float], ...] = ()
     """Rows of grasp width and additional depth of the grasp, m, for linkages whose tips move as they close."""
+    action: str = field(default="", kw_only=True)
+    """Name of the action of its driver; empty for the usual one."""
+    action_type: GripperAction = field(default=GripperAction.PARALLEL, kw_only=True)
+    """Type of that action."""
+
+    @property
+    def action_name(self) -> str:
+        """Name of the action that commands it."""
+        return self.action or f"{self.name}_controller/gripper_cmd"
 
     def width(self, position: float) -> float:
         """Return the opening at a position of ``joint``.
@@ -197,6 +216,9 @@ class ArmSpec:
         filter_links: Links whose contacts are no collision.
         forbid_collision_links: Links that must touch nothing.
         controller_profile: Tolerances of its controller.
+        controller_name: Name of the controller that the skills command; empty for the usual one.
+        hardware_controller_name: Name of that which the safety layer commands; empty for the usual one.
+        driver: The driver whose stops and speed scaling are read; None for none.
     """
 
     name: str
@@ -210,16 +232,19 @@ class ArmSpec:
     filter_links: tuple[str, ...] = ()
     forbid_collision_links: tuple[str, ...] = ()
     controller_profile: ControllerProfile = DEFAULT_PROFILE
+    controller_name: str = ""
+    hardware_controller_name: str = ""
+    driver: Driver | None = None
 
     @property
     def controller(self) -> str:
         """ROS name prefix of the trajectory action."""
-        return f"{self.name}_controller"
+        return self.controller_name or f"{self.name}_controller"
 
     @property
     def hardware_controller(self) -> str:
         """Name of the controller of ros2_control that the safety layer commands."""
-        return f"{self.name}_hardware_controller"
+        return self.hardware_controller_name or f"{self.name}_hardware_controller"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from handiwork_core.cameras.camera_file import CameraFile, check_camera_names
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.model.geometry import Pose, Rotation, frozen
-from handiwork_core.robot.robot import GripperSpec, Keypoints, SimboxNames, ToolFrame
+from handiwork_core.robot.robot import GripperAction, GripperSpec, Keypoints, SimboxNames, ToolFrame
 
 from .base_file import BaseFile
+from .driver_file import ArmDriverFile, DriverFile, check_name
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
@@ -59,8 +60,11 @@ class GripperFile:
     width_table: tuple[tuple[float, float], ...] = ()
     keypoints: KeypointsFile | None = None
     extra_depth: tuple[tuple[float, float], ...] = ()
+    action: str = ""
+    action_type: GripperAction = GripperAction.PARALLEL
 
     def __post_init__(self) -> None:
+        check_name("action", self.action)
         if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
             raise ValueError(
                 f"widths {self.min_width}, {self.home_width}, {self.max_width}: write min <= home <= max"
@@ -82,6 +86,7 @@ class GripperFile:
             self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
             frozen(self.R_ee_graspnet), width_table=self.width_table,
             keypoints=self.keypoints.build() if self.keypoints else None, extra_depth=self.extra_depth,
+            action=self.action, action_type=self.action_type,
         )  # fmt: skip
 
 
@@ -108,8 +113,13 @@ class ArmFile:
     filter_links: tuple[str, ...] = ()
     forbid_collision_links: tuple[str, ...] = ()
     controller_profile: ControllerProfile = DEFAULT_PROFILE
+    controller: str = ""
+    hardware_controller: str = ""
+    driver: DriverFile | None = None
 
     def __post_init__(self) -> None:
+        check_name("controller", self.controller)
+        check_name("hardware_controller", self.hardware_controller)
         if self.home_std and (len(self.home_std) != len(self.joints) or min(self.home_std) < 0.0):
             raise ValueError(f"home_std: write {len(self.joints)} numbers, none less than 0, or leave it out")
         if self.gripper is not None and self.suction is not None:
@@ -159,11 +169,18 @@ class ToolFrameFile:
 
 @dataclass(frozen=True, slots=True)
 class LikeFile:
-    """``robot.yaml`` of a robot that differs from another one only by a robot file of the SimBox format."""
+    """``robot.yaml`` of a robot that differs from another one by its drivers, or a robot file of the SimBox format."""
 
     name: str
     like: str
-    config: str
+    config: str = ""
+    arms: dict[str, ArmDriverFile] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.config and not self.arms:
+            raise ValueError(
+                "has neither config nor arms; write one of them, or use the robot that it is like"
+            )
 
 
 @dataclass(frozen=True, slots=True)

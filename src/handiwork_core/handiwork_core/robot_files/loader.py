@@ -64,7 +64,7 @@ def load_robot(robot_dir: Path) -> Robot:
     faults = _faults(spec, model)
     if faults:
         raise ConfigError(str(path), faults)
-    return Robot(
+    robot = Robot(
         name=spec.name,
         root_link=model.links[0],
         links=model.links,
@@ -79,15 +79,30 @@ def load_robot(robot_dir: Path) -> Robot:
         tool_frames={name: frame.build() for name, frame in spec.tool_frames.items()},
         cameras=tuple(camera.build(name) for name, camera in spec.cameras.items()),
     )
+    return _with_own_names(robot, path)
 
 
 def _like(spec: LikeFile, robot_dir: Path) -> Robot:
-    """Return another folder's robot with a robot file of the SimBox format."""
-    other, config = robot_dir / spec.like, robot_dir / spec.config
+    """Return another folder's robot with other names of controllers, or with a robot file of the SimBox format."""
+    other, path = robot_dir / spec.like, robot_dir / "robot.yaml"
     if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
         text = f"like: is {spec.like!r}; write the path to the folder of a robot without the key like"
-        raise ConfigError(str(robot_dir / "robot.yaml"), [text])
+        raise ConfigError(str(path), [text])
     robot = dataclasses.replace(load_robot(other), name=spec.name)
+    unknown = [
+        f"arms.{name}: no such arm; {nearest(name, tuple(robot.arms))}"
+        for name in spec.arms
+        if name not in robot.arms
+    ]
+    if unknown:
+        raise ConfigError(str(path), unknown)
+    arms = {
+        name: spec.arms[name].applied(arm) if name in spec.arms else arm for name, arm in robot.arms.items()
+    }
+    robot = _with_own_names(dataclasses.replace(robot, arms=arms), path)
+    if not spec.config:
+        return robot
+    config = robot_dir / spec.config
     return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
 
 
@@ -138,6 +153,25 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for word, link in spec.simbox.links.items() if spec.simbox is not None else ():
         _known(link, model.links, f"simbox.links.{word}", "link", faults)
     return faults
+
+
+def _with_own_names(robot: Robot, path: Path) -> Robot:
+    """Return the robot; two that would have one controller are refused: each would stop the other's motions."""
+    owners: dict[str, str] = {}
+    faults: list[str] = []
+    for name, arm in robot.arms.items():
+        named = [
+            (f"arms.{name}.controller", arm.controller),
+            (f"arms.{name}.hardware_controller", arm.hardware_controller),
+        ]
+        if arm.gripper is not None and arm.gripper.joint:
+            named.append((f"arms.{name}.gripper.action", arm.gripper.action_name))
+        for key, value in named:
+            if (other := owners.setdefault(value.removeprefix("/"), key)) != key:
+                faults.append(f"{key}: is {value!r}, as {other}; give each a name of its own")
+    if faults:
+        raise ConfigError(str(path), faults)
+    return robot
 
 
 def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
@@ -219,4 +253,5 @@ def _arm(name: str, arm: ArmFile) -> ArmSpec:
     return ArmSpec(
         name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
         frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links, arm.controller_profile,
+        arm.controller, arm.hardware_controller, arm.driver.build() if arm.driver is not None else None,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.intake.limits import TRAJECTORY_POINTS
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import GripperSpec
+from handiwork_core.robot.robot import GripperAction, GripperSpec
 from handiwork_ros.conversions import time_from_msg
 
 
@@ -84,7 +84,7 @@ def _rows(rows: list[Any], count: int, what: str) -> Array:
 
 
 def read_gripper(request: Any, gripper: GripperSpec) -> GripperGoal:
-    """Read a ParallelGripperCommand goal.
+    """Read a goal of the gripper's action.
 
     Args:
         request: The goal message; an empty joint name means the gripper's joint.
@@ -97,6 +97,8 @@ def read_gripper(request: Any, gripper: GripperSpec) -> GripperGoal:
         ValueError: The goal names another joint, or does not have exactly one position.
     """
     command = request.command
+    if gripper.action_type is GripperAction.SINGLE:
+        return GripperGoal(float(command.position), float(command.max_effort), 0.0)
     if list(command.name) not in ([], [gripper.joint]) or len(command.position) != 1:
         raise ValueError(
             f"command names {list(command.name)} with {len(command.position)} positions; send one for {gripper.joint!r}"

@@ -11,7 +11,7 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 
-from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.action import FollowJointTrajectory
 from handiwork_core.control.control_thread import ControlThread
 from handiwork_core.control.drivers import ArmDriver
 from handiwork_core.control.goal_refusal import ErrorCode
@@ -23,6 +23,7 @@ from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_ros.actions.action_events import ActionEvents
 from handiwork_ros.controllers.feedback import feedback_to_msg
+from handiwork_ros.conversions.gripper import gripper_action, gripper_result
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -201,7 +202,7 @@ def arm_server(
 def gripper_server(
     node: ManagedNode, loop: Callable[[], ControlThread], gripper: GripperSpec, lease: HeartbeatLease
 ) -> SlotServer[GripperGoal, GripperResult]:
-    """Make the server of ``<gripper>_controller/gripper_cmd``; a stall is a success with ``stalled`` set.
+    """Make the server of the gripper's action; a stall is a success with ``stalled`` set.
 
     Args:
         node: Hosts the server.
@@ -214,16 +215,14 @@ def gripper_server(
     """
 
     def write(result: GripperResult) -> Any:
-        message = ParallelGripperCommand.Result(stalled=result.stalled, reached_goal=result.reached)
-        message.state.name, message.state.position = [gripper.joint], [float(result.position)]
-        return message
+        return gripper_result(gripper, float(result.position), stalled=result.stalled, reached=result.reached)
 
     return SlotServer(
         node,
         loop,
         lambda: loop().grippers[gripper.name],
         lambda: lease.accept(gripper.name, time.monotonic()),
-        (ParallelGripperCommand, f"{gripper.name}_controller/gripper_cmd"),
+        (gripper_action(gripper), gripper.action_name),
         lambda request: read_gripper(request, gripper),
         lambda message: GripperResult(
             Ending.ABORTED, float("nan"), stalled=False, reached=False, message=message

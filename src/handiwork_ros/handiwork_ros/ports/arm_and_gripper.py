@@ -5,27 +5,32 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.control.goal_refusal import ErrorCode
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
+from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, GoalSequence
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.safety.names import STATE
 
+from .driver_watch import DriverWatch
 from .robot_watch import RobotWatch
-from .sim_time_deadline import Patience
+from .sim_time_deadline import Patience, StretchedPatience
 from .world import RosWorldSource
 
 POLL_S = 0.01
@@ -38,9 +43,13 @@ BRAKE_S = 5.0
 SETTLE_S = 4.0
 """The longest wait for the answer to an earlier goal before the next one is sent, s of steady time."""
 OVERTIME_S = 5.0
-"""The time that a motion may take beyond its trajectory, s of the world's time."""
+"""The time that a motion may stand still beyond its trajectory, s of the world's time."""
+REPORT_S = 0.5
+"""The time by which a driver's report of a stop may come after the end of the goal, s of steady time."""
 GRIPPER_S = 10.0
 """The longest time of a gripper's motion, s of the world's time."""
+GRIPPER_STOP_S = 5.0
+"""The longest wait for a gripper's answer to a cancel, s of steady time."""
 
 CAUSES = {
     FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
@@ -61,6 +70,7 @@ class ArmClient:
         world: Provides the measured joints.
         watch: Detects the loss of the robot; None: a new one.
         on_follow: Called with each motion before it is sent.
+        driver: Reports stops of the robot itself and the speed scaling; None for none.
     """
 
     def __init__(
@@ -70,8 +80,9 @@ class ArmClient:
         world: RosWorldSource,
         watch: RobotWatch | None = None,
         on_follow: Callable[[Trajectory], None] = lambda _trajectory: None,
+        driver: DriverWatch | None = None,
     ) -> None:
-        self._on_follow = on_follow
+        self._on_follow, self._driver = on_follow, driver
         self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
         self._watch = watch or RobotWatch(node, world)
         self._name = f"{arm.controller}/follow_joint_trajectory"
@@ -91,6 +102,8 @@ class ArmClient:
         generation = self._goals.generation
         if should_stop():
             return Outcome(Code.CANCELED, "stopped before the motion began")
+        if (stopped := self._stopped()) is not None:
+            return stopped
         if trajectory.stop_force is not None and not self._node.count_publishers(STATE):
             # joint_trajectory_controller ignores a tolerance of a name that it does not know, and would press on.
             text = (
@@ -114,20 +127,21 @@ class ArmClient:
                 Code.CONTROLLER_REFUSED, f"{self._name} did not answer; is the controller running?"
             )
         if not run.accepted:
-            return Outcome(
-                Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
-            )
+            text = f"{self._name} refused the goal; see the controller's log"
+            return self._explained(Outcome(Code.CONTROLLER_REFUSED, text))
         return self._until_end(run, trajectory.duration_s, should_stop)
 
     def _until_end(self, run: ActionCall, lasts_s: float, should_stop: ShouldStop) -> Outcome:
-        patience = Patience(lasts_s + OVERTIME_S, self._clock.now_s)
+        patience = StretchedPatience(lasts_s, OVERTIME_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
             if why := self._watch.why_lost:
                 run.cancel()
                 return self._lost(f"{why}; ")
             if should_stop():
                 return self._brake(run.generation, Outcome(Code.CANCELED, "stopped during the motion"))
-            if patience.is_over:
+            if (stopped := self._stopped()) is not None:
+                return self._brake(run.generation, stopped)
+            if patience.is_over(self._measured(), self._scaling()):
                 text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
                 return self._brake(run.generation, Outcome(Code.UNRESPONSIVE, text))
         is_stopped = self._goals.generation != run.generation or should_stop()
@@ -160,8 +174,35 @@ class ArmClient:
             if not running and (is_frozen or self._is_at_rest()):
                 return then
             time.sleep(POLL_S)  # noqa: TID251 - several signals at once
+        if then.code is Code.ROBOT_STOPPED and self._is_at_rest():
+            text = (
+                f"{then.message} ({self._name} has not confirmed the cancel of its goal; the arm is at rest)"
+            )
+            return replace(then, message=text)
         text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
         return Outcome(Code.UNRESPONSIVE, text)
+
+    def _stopped(self) -> Outcome | None:
+        """Return why the robot itself has stopped the arm; None while it has not."""
+        return None if self._driver is None else self._driver.stopped(self._arm.name)
+
+    def _explained(self, failed: Outcome) -> Outcome:
+        """Return a failure with the stop of the robot that has caused it, whose report may come a moment later."""
+        end_s = time.monotonic() + REPORT_S
+        while self._driver is not None and (isinstance(self._arm, ArmSpec) and self._arm.driver is not None):
+            if (stopped := self._stopped()) is not None:
+                return replace(stopped, message=f"{stopped.message} ({failed.message})")
+            if time.monotonic() > end_s:
+                break
+            time.sleep(POLL_S)  # noqa: TID251 - polled by a timer of the node
+        return failed
+
+    def _scaling(self) -> float | None:
+        return None if self._driver is None else self._driver.scaling(self._arm.name)
+
+    def _measured(self) -> Array:
+        position = self._world.snapshot().joints.position
+        return np.array([position.get(name, math.nan) for name in self._arm.joint_names])
 
     def _is_at_rest(self) -> bool:
         speeds = self._world.snapshot().joints.velocity
@@ -192,7 +233,8 @@ class ArmClient:
         text = result.error_string or f"goal status {status}, error code {result.error_code}"
         if run.is_cancelled and _was_canceled(run):
             text = f"the goal was not answered within {RESPONSE_S:g} s, so it was cancelled ({text})"
-        return Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
+        failed = Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
+        return self._explained(failed)
 
 
 class GripperClient:
@@ -205,8 +247,8 @@ class GripperClient:
 
     def __init__(self, node: Node, gripper: GripperSpec) -> None:
         self._node, self._gripper, self._clock = node, gripper, RosClock(node)
-        self._name = f"{gripper.name}_controller/gripper_cmd"
-        self._client = ActionClient(node, ParallelGripperCommand, self._name)
+        self._name = gripper.action_name
+        self._client = ActionClient(node, gripper_action(gripper), self._name)
         self._goals = GoalSequence(node, self._client)
 
     def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
@@ -227,10 +269,7 @@ class GripperClient:
         if not 0.0 <= force_n <= spec.max_force_n:
             text = f"force {force_n} N is outside 0 to {spec.max_force_n} N of {spec.name}"
             return Outcome(Code.BAD_NUMBER, text, field_name="grip_force")
-        goal = ParallelGripperCommand.Goal()
-        goal.command.name = [spec.joint]
-        goal.command.position = [spec.position(width_m)]
-        goal.command.effort = [force_n or spec.max_force_n]
+        goal = gripper_goal(spec, spec.position(width_m), force_n or spec.max_force_n)
         generation = self._goals.generation
         if not self._goals.settle(generation, SETTLE_S, should_stop) and not should_stop():
             text = f"{self._name} does not answer an earlier goal; is the controller running?"
@@ -249,11 +288,10 @@ class GripperClient:
         patience = Patience(GRIPPER_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
             if should_stop():
-                run.cancel()
-                return Outcome(Code.CANCELED, "stopped while the gripper moved")
+                return self._stop(run, Outcome(Code.CANCELED, "stopped while the gripper moved"))
             if patience.is_over:
-                run.cancel()
-                return Outcome(Code.GRIPPER_FAILED, f"{self._name} did not end within {GRIPPER_S:.0f} s")
+                text = f"{self._name} did not end within {GRIPPER_S:.0f} s"
+                return self._stop(run, Outcome(Code.GRIPPER_FAILED, text))
         if run.result is None:
             return Outcome(Code.GRIPPER_FAILED, f"{self._name} gave no result")
         result = run.result.result
@@ -263,6 +301,19 @@ class GripperClient:
             Code.GRIPPER_FAILED,
             f"{self._name} neither reached the width nor stalled (status {run.result.status})",
         )
+
+    def _stop(self, run: ActionCall, then: Outcome) -> Outcome:
+        """Cancel, and wait until the controller has ended the goal: the gripper may move until then."""
+        asked_s = time.monotonic()
+        while not run.done.wait(POLL_S):
+            run.cancel()
+            if time.monotonic() > asked_s + GRIPPER_STOP_S:
+                text = (
+                    f"{self._name} did not confirm the stop within {GRIPPER_STOP_S:.0f} s ({then.message}); "
+                    "the gripper may still move"
+                )
+                return Outcome(Code.UNRESPONSIVE, text)
+        return then
 
 
 def _was_canceled(run: ActionCall) -> bool:

@@ -22,6 +22,7 @@ from handiwork_core.supervision.path_supervision import PathSupervision
 from handiwork_core.supervision.supervised_arm import SupervisedArm, excluded_by, planner_judge
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.arm_and_gripper import ArmClient, GripperClient
+from handiwork_ros.ports.driver_watch import DriverWatch
 from handiwork_ros.ports.planner import PlannerClient
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.world import RosWorldSource
@@ -140,7 +141,11 @@ class Execution:
         self._clock = RosClock(node)
         self.watch = RobotWatch(node, source)
         self.groups = groups_of(robot)
-        self._arms = {arm.name: ArmClient(node, arm, source, self.watch) for arm in robot.arms.values()}
+        self.driver = DriverWatch(node, robot)
+        self._arms = {
+            arm.name: ArmClient(node, arm, source, self.watch, driver=self.driver)
+            for arm in robot.arms.values()
+        }
         self._grippers = {
             group.name: GripperClient(node, group.gripper)
             for group in self.groups.values()

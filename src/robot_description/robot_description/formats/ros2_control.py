@@ -15,7 +15,7 @@ import yaml
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import GripperSpec, Joint, Robot
+from handiwork_core.robot.robot import GripperAction, GripperSpec, Joint, Robot
 from handiwork_core.robot_files.loader import load_robot
 
 FILE = "ros2_control.yaml"
@@ -29,6 +29,10 @@ MONITOR_HZ = 20.0
 STALL_VELOCITY, STALL_S = 0.001, 0.3
 GRIP_TOLERANCE_M = 0.001
 """Tolerance of the opening, m."""
+COMMAND = "/gripper_cmd"
+"""The action of a gripper controller, below its name."""
+SINGLE = "position_controllers/GripperActionController"
+"""The controller that serves ``GripperCommand``."""
 MAX_EFFORT = "set_gripper_max_effort"
 """Command interface for the force of a goal: without it the goal's effort would not be applied."""
 
@@ -51,9 +55,12 @@ def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
         kinds[arm.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
         made[arm.hardware_controller] = _trajectory(robot, arm.joint_names, arm.controller_profile)
     for gripper in _fingers(robot):
-        name = f"{gripper.name}_controller"
-        kinds[name] = "parallel_gripper_action_controller/GripperActionController"
-        made[name] = _gripper(gripper)
+        if not gripper.action_name.endswith(COMMAND):
+            continue  # a node of the driver serves it, and no controller
+        name = gripper.action_name.removesuffix(COMMAND)
+        is_single = gripper.action_type is GripperAction.SINGLE
+        kinds[name] = SINGLE if is_single else "parallel_gripper_action_controller/GripperActionController"
+        made[name] = _single(gripper) if is_single else _gripper(gripper)
     if robot.base is not None:
         kinds[robot.base.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
         made[robot.base.hardware_controller] = _trajectory(
@@ -161,6 +168,11 @@ def _gripper(gripper: GripperSpec) -> Settings:
         "stall_velocity_threshold": STALL_VELOCITY,
         "stall_timeout": STALL_S,
     }
+
+
+def _single(gripper: GripperSpec) -> Settings:
+    kept = {name: value for name, value in _gripper(gripper).items() if name != "max_effort_interface"}
+    return {**kept, "max_effort": gripper.max_force_n}
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.ports.arm_and_gripper import ArmClient
 from handiwork_ros.ports.compliance import ComplianceClient
+from handiwork_ros.ports.driver_watch import DriverWatch
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.suction import tool_client
 from handiwork_ros.ports.world import RosWorldSource
@@ -38,12 +39,14 @@ class ArmSet:
         leases: Lease of each arm.
         previews: Lease of all goals that only plan.
         watch: Watch of the robot's topics.
+        driver: Watch of the drivers' reports.
     """
 
     runs: dict[str, ArmRunner]
     leases: dict[str, ArmLease]
     previews: ArmLease
     watch: RobotWatch
+    driver: DriverWatch
 
     @property
     def is_busy(self) -> bool:
@@ -110,13 +113,13 @@ def arm_set(
     planner, board = DrawnPlanner(make_planner(), drawings), MotionReservations(tuple(robot.arms))
     runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
-    watch = RobotWatch(node, world)
+    watch, driver = RobotWatch(node, world), DriverWatch(node, robot)
     show = drawings.show_motion
     base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
-        client, compliance = ArmClient(node, arm, world, watch, show), ComplianceClient(node, arm)
+        client, compliance = ArmClient(node, arm, world, watch, show, driver), ComplianceClient(node, arm)
         gripper = tool_client(node, arm.gripper, world, watch)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
         alone = ArmRunner(
@@ -138,7 +141,7 @@ def arm_set(
         if len(robot.arms) > 1:
             leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
     previews = ArmLease(node, stop_arm=lambda: OK, arm="the planner of previews")
-    arms = ArmSet(runs, leases, previews, watch)
+    arms = ArmSet(runs, leases, previews, watch, driver)
     watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
     return arms
 

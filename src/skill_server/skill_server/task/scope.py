@@ -21,7 +21,7 @@ Do = Callable[[Entry, Token, Report], ExecutionResult]
 """Runs one skill to its end, after which the arm is at rest in any case."""
 FINAL = frozenset(
     (*(code for code in Code if code < Code.BAD_GOAL), Code.NOT_ACTIVE, Code.ROBOT_LOST, Code.UNRESPONSIVE)
-) | {Code.PROTECTIVE_STOP, Code.EMERGENCY_STOP, Code.CONDITION_UNKNOWN, Code.INTERNAL}
+) | {Code.PROTECTIVE_STOP, Code.EMERGENCY_STOP, Code.ROBOT_STOPPED, Code.CONDITION_UNKNOWN, Code.INTERNAL}
 """Codes after which no alternative and no further attempt moves the robot.
 
 One of them is CONDITION_UNKNOWN: an alternative that followed on it would take the condition for FALSE.

@@ -52,7 +52,8 @@ def path() -> Trajectory:
 class Robot:
     """Controllers: a goal ends with ``error_code`` at once, or runs on until cancelled when ``endless``.
 
-    ``holds``: a goal that has arrived is not answered as long as this is true; ``moving`` counts goals that run.
+    ``holds``: a goal that has arrived is not answered as long as this is true; ``brakes``: a gripper's goal does not
+    end as long as this is true, cancelled or not; ``moving`` counts goals that run.
     """
 
     node: Node
@@ -64,6 +65,7 @@ class Robot:
     silent: bool = False
     stamp_s: float = 0.0
     holds: bool = False
+    brakes: bool = False
     moving: int = 0
     moved: int = 0
     arrived: threading.Event = field(default_factory=threading.Event)
@@ -135,7 +137,7 @@ class Robot:
         self.asked_position = handle.request.command.position[0]
         self.started.set()
         self.moving += 1
-        while self.endless and not handle.is_cancel_requested:
+        while self.brakes or (self.endless and not handle.is_cancel_requested):
             await _turn()
         self.moving -= 1
         if self.endless:
@@ -174,7 +176,7 @@ def bench(nothing_left_over: None) -> Iterator[Bench]:
         wait_for(lambda: world.joint_age_s() < 1.0)
         wait_for(lambda: arm._client.server_is_ready() and gripper._client.server_is_ready())
         yield Bench(made, robot, arm, gripper, node, world)
-        robot.endless = robot.holds = False
+        robot.endless = robot.holds = robot.brakes = False
 
 
 def in_thread(call: Callable[[], Outcome]) -> tuple[threading.Thread, list[Outcome]]:
@@ -295,6 +297,26 @@ def test_the_gripper_maps_width_and_takes_a_stall_for_ok(bench: Bench) -> None:
     assert bench.gripper.move(0.04, should_stop=never).code is Code.GRIPPER_FAILED
     outside = bench.gripper.move(1.0, should_stop=never)
     assert (outside.code, outside.field_name) == (Code.BAD_NUMBER, "gripper_width")
+
+
+def test_a_stopped_gripper_is_reported_once_its_controller_has_ended_the_goal(bench: Bench) -> None:
+    bench.robot.endless = bench.robot.brakes = True
+    stop = threading.Event()
+    thread, outcomes = in_thread(lambda: bench.gripper.move(0.04, should_stop=stop.is_set))
+    assert bench.robot.started.wait(60.0)
+    stop.set()
+    assert bench.robot.cancelled.wait(60.0)
+    thread.join(0.3)
+    assert thread.is_alive(), f"the gripper still moves: {outcomes}"
+    bench.robot.brakes = False
+    thread.join(60.0)
+    assert outcomes[0].code is Code.CANCELED and not bench.robot.moving
+
+
+def test_a_gripper_that_does_not_confirm_its_stop_may_still_move(bench: Bench) -> None:
+    bench.robot.endless = bench.robot.brakes = True
+    stopped = bench.gripper.move(0.04, should_stop=bench.robot.started.is_set)
+    assert stopped.code is Code.UNRESPONSIVE and "may still move" in stopped.message
 
 
 def test_the_clock_wakes_on_a_stop(bench: Bench) -> None:

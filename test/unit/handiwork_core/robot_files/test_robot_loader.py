@@ -10,6 +10,7 @@ import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.control.joint_groups import arm_axes
+from handiwork_core.robot.robot import GripperAction
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.formats.ros2_control import controllers
 from support.paths import ROBOTS
@@ -43,6 +44,30 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
             "simbox:\n",
             CAMERA.replace("hand}", "hand, quaternion: [1, 1, 0, 0]}"),
             ["tool_frames.camera.quaternion", "norm"],
+        ),
+        (
+            YAML,
+            "    base_link: fr3_link0",
+            "    controller: scaled controller\n    base_link: fr3_link0",
+            ["arms.fr3_arm", "controller: is 'scaled controller'", "write letters"],
+        ),
+        (
+            YAML,
+            "    base_link: fr3_link0",
+            "    controller: jtc\n    hardware_controller: jtc\n    base_link: fr3_link0",
+            ["arms.fr3_arm.hardware_controller: is 'jtc', as arms.fr3_arm.controller"],
+        ),
+        (
+            YAML,
+            "    base_link: fr3_link0",
+            "    driver: {name: ur}\n    base_link: fr3_link0",
+            ["arms.fr3_arm.driver", "'ur'", "franka, universal_robots"],
+        ),
+        (
+            YAML,
+            "max_force: 100.0",
+            "max_force: 100.0\n      action_type: Gripper",
+            ["action_type", "GripperCommand"],
         ),
         (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
         (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
@@ -130,3 +155,75 @@ def test_tool_frames_are_read_with_their_pose(tmp_path: Path) -> None:
     assert camera.link == "fr3_hand"
     assert camera.link_T_tool.translation_m.tolist() == [0.05, 0.0, 0.02]
     assert camera.link_T_tool.rotation.wxyz.tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_controllers_have_the_names_and_actions_of_the_robot_file(tmp_path: Path) -> None:
+    folder = shutil.copytree(ROBOTS, tmp_path / "robots") / "fr3"
+    text = (folder / YAML).read_text(encoding="utf-8")
+    assert load_robot(folder).arm("").controller == "fr3_arm_controller"
+    text = text.replace(
+        "    base_link: fr3_link0",
+        "    controller: scaled_joint_trajectory_controller\n    hardware_controller: joint_impedance\n"
+        "    driver: {name: universal_robots, prefix: left/}\n    base_link: fr3_link0",
+    ).replace(
+        "max_force: 100.0",
+        "max_force: 100.0\n      action: hand/gripper_cmd\n      action_type: GripperCommand",
+    )
+    (folder / YAML).write_text(text, encoding="utf-8")
+    robot = load_robot(folder)
+    arm = robot.arm("")
+    assert arm.gripper is not None and arm.driver is not None
+    assert (arm.controller, arm.hardware_controller) == (
+        "scaled_joint_trajectory_controller",
+        "joint_impedance",
+    )
+    assert (arm.gripper.action_name, arm.gripper.action_type) == ("hand/gripper_cmd", GripperAction.SINGLE)
+    assert arm.driver.topic(arm.driver.signals[0].topic) == "left/io_and_status_controller/safety_mode"
+    manager = controllers(robot, 250)["controller_manager"]["ros__parameters"]
+    assert manager["hand"] == {"type": "position_controllers/GripperActionController"}  # type: ignore[index,call-overload]
+    assert "joint_impedance" in manager  # type: ignore[operator]
+
+
+LIKE = """
+name: fr3
+like: {like}
+arms:
+  fr3_arm:
+    driver: {{name: franka}}
+    gripper: {{action: franka_gripper/gripper_action, action_type: GripperCommand}}
+"""
+
+
+def test_a_robot_like_another_has_its_own_driver(tmp_path: Path) -> None:
+    (tmp_path / YAML).write_text(LIKE.format(like=FR3), encoding="utf-8")
+    arm = load_robot(tmp_path).arm("")
+    assert arm.gripper is not None and arm.driver is not None
+    assert (arm.controller, arm.gripper.action_name) == (
+        "fr3_arm_controller",
+        "franka_gripper/gripper_action",
+    )
+    assert arm.driver.name == "franka" and arm.gripper.width_per_joint == 2.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("  fr3_arm:", "  arm:", ["arms.arm", "no such arm"]),
+        ("{name: franka}", "{name: frank}", ["arms.fr3_arm.driver", "'frank'"]),
+        ("arms:", "posture: {}\narms:", ["posture", "unknown key"]),
+        (
+            "franka_gripper/gripper_action",
+            "fr3_arm_controller",
+            ["gripper.action", "as arms.fr3_arm.controller"],
+        ),
+    ],
+)
+def test_a_wrong_driver_of_a_robot_like_another_is_named(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    text = LIKE.format(like=FR3)
+    assert old in text
+    (tmp_path / YAML).write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_robot(tmp_path)
+    assert all(word in str(refused.value) for word in words), refused.value

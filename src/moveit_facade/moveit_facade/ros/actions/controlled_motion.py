@@ -70,6 +70,8 @@ class ControlledMotion:
     def _refusal(self) -> Outcome | None:
         if (refusal := self._safety.refusal()) is not None:
             return refusal
+        if (stopped := self.execution.driver.refusal()) is not None:
+            return stopped
         if why := self.execution.watch.why_refused():
             return Outcome(Code.ROBOT_LOST, why)
         return None

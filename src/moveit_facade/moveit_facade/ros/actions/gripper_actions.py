@@ -31,7 +31,9 @@ def action_names(groups: dict[str, Group]) -> dict[str, Group]:
     names = {f"{group.name}_action_controller/gripper_cmd": group for group in grippers}
     if len(grippers) == 1:
         names[ONLY] = grippers[0]
-    return names
+    # A driver may serve one of these names itself; clients reach it then without move_group.
+    drivers = {group.gripper.action_name.removeprefix("/") for group in grippers if group.gripper is not None}
+    return {name: group for name, group in names.items() if name not in drivers}
 
 
 class GripperActions:
