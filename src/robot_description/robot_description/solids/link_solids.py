@@ -11,7 +11,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.scene.mesh_file import surface_mesh
 
 from .mesh_solid import MeshSolid
-from .primitives import Primitive, Solid, primitives
+from .primitives import Solid, primitive_of
 from .shape_numbers import check_width, scale_of, three
 
 SPACING_M, PIECES = 0.003, 600
@@ -35,14 +35,8 @@ def link_solids(root: ET.Element, link: str, folder: Path) -> tuple[Solid, ...]:
     found: list[Solid] = []
     for item in root.findall(f"./link[@name='{link}']/collision"):
         mesh = item.find("geometry/mesh")
-        found.extend([_mesh(item, mesh, folder)] if mesh is not None else _primitive(item, link))
+        found.append(_mesh(item, mesh, folder) if mesh is not None else primitive_of(item))
     return tuple(found)
-
-
-def _primitive(item: ET.Element, link: str) -> tuple[Primitive, ...]:
-    alone = ET.Element("robot")
-    ET.SubElement(alone, "link", name=link).append(item)
-    return primitives(ET.tostring(alone, encoding="unicode"), link)
 
 
 def _mesh(item: ET.Element, mesh: ET.Element, folder: Path) -> MeshSolid:

@@ -159,22 +159,35 @@ def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
     Raises:
         ValueError: A collision shape is of another kind, or has a size that no link has.
     """
-    found = []
-    for item in ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision"):
-        origin, geometry = item.find("origin"), item.find("geometry")
-        xyz, rpy = (three(origin, key, "0 0 0") for key in ("xyz", "rpy"))
-        shape = None if geometry is None else next(iter(geometry), None)
-        if shape is None or shape.tag not in ("box", "cylinder", "sphere"):
-            raise ValueError(f"{link}: collision must be a box, a cylinder or a sphere; write it as one")
-        if shape.tag == "sphere":
-            size = lengths(shape, "radius", 1)
-        elif shape.tag == "box":
-            size = 0.5 * lengths(shape, "size", 3)
-        else:
-            size = np.concatenate([lengths(shape, "radius", 1), 0.5 * lengths(shape, "length", 1)])
-        check_width(np.stack([-size, size]))
-        found.append(Primitive(Pose.of(xyz, Rotation.from_rpy(*rpy.tolist())), size))
-    return tuple(found)
+    items = ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision")
+    try:
+        return tuple(primitive_of(item) for item in items)
+    except ValueError as error:
+        raise ValueError(f"{link}: {error}") from error
+
+
+def primitive_of(collision: ElementTree.Element) -> Primitive:
+    """Return a collision box, cylinder or ball.
+
+    Args:
+        collision: The element ``<collision>``.
+
+    Raises:
+        ValueError: The shape is of another kind, or has a size that no link has.
+    """
+    origin, geometry = collision.find("origin"), collision.find("geometry")
+    xyz, rpy = (three(origin, key, "0 0 0") for key in ("xyz", "rpy"))
+    shape = None if geometry is None else next(iter(geometry), None)
+    if shape is None or shape.tag not in ("box", "cylinder", "sphere"):
+        raise ValueError("collision must be a box, a cylinder or a sphere; write it as one")
+    if shape.tag == "sphere":
+        size = lengths(shape, "radius", 1)
+    elif shape.tag == "box":
+        size = 0.5 * lengths(shape, "size", 3)
+    else:
+        size = np.concatenate([lengths(shape, "radius", 1), 0.5 * lengths(shape, "length", 1)])
+    check_width(np.stack([-size, size]))
+    return Primitive(Pose.of(xyz, Rotation.from_rpy(*rpy.tolist())), size)
 
 
 def union_distance(solids: Sequence[Solid], points: Array) -> Array:

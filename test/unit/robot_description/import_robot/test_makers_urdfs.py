@@ -153,6 +153,11 @@ def test_a_xacro_takes_arguments_defaults_and_packages_near_it(tmp_path: Path) -
     assert 'name="mine"' in expand(file, {"name": "mine"})
     with pytest.raises(ConfigError, match="argument 'title' is not declared; there are name"):
         expand(file, {"title": "mine"})
+    file.write_text(file.read_text().replace("maker_description", "away_description"))
+    with pytest.raises(ConfigError) as caught:
+        expand(file)
+    assert str(caught.value).count("away_description") == 1
+    assert "ValueError" not in str(caught.value)
 
 
 @pytest.mark.slow
