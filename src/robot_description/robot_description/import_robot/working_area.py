@@ -20,7 +20,7 @@ HEIGHTS_M = (0.03, 0.22)
 """Heights of the TCP over the base: at a small object, and over a bin with an object in the hand, m."""
 ANGLES = (-0.55, 0.0, 0.45)
 """Directions from the base about z, 0 along x, in which the radii are tried, rad."""
-STARTS, ROUNDS = 12, 60
+STARTS, ROUNDS = 24, 60
 DAMPING, LARGEST_STEP = 0.03, 0.25
 """Damping of the least squares, and largest step of a joint in one round, rad or m."""
 MET_M, MET_RAD = 0.002, 0.02

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from handiwork_cli.commands.files.new_robot import _add_scene
 from handiwork_core.model.geometry import frozen
 from handiwork_core.robot.robot import Robot, Spheres
 from handiwork_core.scene.layout import world_boxes
 from handiwork_core.scene.loader import load_scene
 from handiwork_core.testing.gantry import gantry
+from robot_description.import_robot.new_robot_arms import Remarks
 from robot_description.import_robot.scene_text import scene_yaml
 from robot_description.import_robot.working_area import WorkingArea, working_area
 
@@ -83,3 +85,14 @@ def test_the_full_scene_is_that_of_the_common_table_and_small_hands_get_small_cu
     assert small is not None
     assert "size: [0.030, 0.030, 0.030]" in small
     assert scene_yaml(robot, arm, WorkingArea(0.4, 0.5)) is None
+
+
+def test_new_robot_writes_a_scene_that_loads_or_says_why_there_is_none(tmp_path: Path) -> None:
+    remarks = Remarks()
+    _add_scene(tmp_path, limited(rail_x=(0.2, 0.8)), remarks)
+    assert {"cube", "bin", "table"} <= {item.name for item in load_scene(tmp_path / "scene.yaml").objects}
+    assert remarks.assumed[0].startswith("scene.yaml: the hand points straight down 0.25 to ")
+    (tmp_path / "scene.yaml").unlink()
+    _add_scene(tmp_path, limited(rail_z=(0.2, 1.0)), remarks)
+    assert not (tmp_path / "scene.yaml").exists()
+    assert remarks.missing[0].startswith("scene.yaml: the hand points straight down nowhere")

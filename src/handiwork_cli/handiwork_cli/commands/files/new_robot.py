@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from handiwork_core.robot.robot import Robot
     from robot_description.formats.given_robot import GivenRobot
     from robot_description.import_robot.new_robot import Described
+    from robot_description.import_robot.new_robot_arms import Remarks
     from robot_description.import_robot.portable_urdf import PortableUrdf
 
 
@@ -113,12 +114,12 @@ def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
         portable.write(folder, described.wanted.urdf)
         (folder / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
         (folder / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
-        _add_scene(folder, load_robot(folder), described)
+        _add_scene(folder, load_robot(folder), described.remarks)
         shutil.copytree(folder, out, dirs_exist_ok=True)
     return load_robot(out)
 
 
-def _add_scene(folder: Path, robot: Robot, described: Described) -> None:
+def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
     """Write a scene for a robot with one arm and a gripper, with things where the arm reaches."""
     from robot_description.import_robot.scene_text import scene_yaml
     from robot_description.import_robot.working_area import working_area
@@ -131,13 +132,11 @@ def _add_scene(folder: Path, robot: Robot, described: Described) -> None:
         words = (
             "nowhere" if area is None else f"only from {area.near_m:.2f} to {area.far_m:.2f} m from its base"
         )
-        described.remarks.missing.append(
-            f"{SCENE}: the hand points straight down {words}; write a scene for it"
-        )
+        remarks.missing.append(f"{SCENE}: the hand points straight down {words}; write a scene for it")
         return
     (folder / SCENE).write_text(text, encoding="utf-8")
     words = f"the hand points straight down {area.near_m:.2f} to {area.far_m:.2f} m from the base"
-    described.remarks.assumed.append(f"{SCENE}: {words}; table, cube and bin are there")
+    remarks.assumed.append(f"{SCENE}: {words}; table, cube and bin are there")
 
 
 def _given(options: argparse.Namespace) -> GivenRobot | None:
