@@ -16,7 +16,7 @@ LEAST_OUTER_M = 0.2
 CUBE_M, LEAST_CUBE_M, OF_OPENING = 0.045, 0.015, 0.6
 """Edge of the cube: the first, or this share of the gripper's opening, but not less than the second, m."""
 FRONT_M, BESIDE_M = 0.2, 0.015
-"""Where the table begins in ``tabletop.yaml``, and its least distance from the robot's base, m."""
+"""The x of the table's front in ``tabletop.yaml``, and its least distance from the robot's base, m."""
 
 TEXT = """# Table, cube and bin where {robot} can point its hand down, {near:.2f} to {far:.2f} m from its base.
 # Written by `handiwork new-robot` after config/scenes/tabletop.yaml. World z is 0 at the table top.
