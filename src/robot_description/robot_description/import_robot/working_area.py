@@ -54,7 +54,8 @@ def working_area(robot: Robot, arm: ArmSpec, seed: int = 0) -> WorkingArea | Non
     cells = [(r, a, z) for r in radii for a in ANGLES for z in HEIGHTS_M]
     targets = np.array([(r * np.cos(a), r * np.sin(a), z) for r, a, z in cells])
     met = _met(robot, arm, np.repeat(targets, STARTS, axis=0), np.random.default_rng(seed))
-    each = met.reshape(len(radii), -1, STARTS).any(axis=2).all(axis=1)
+    reached: NDArray[np.bool_] = np.any(met.reshape(len(radii), -1, STARTS), axis=2)
+    each: list[bool] = np.all(reached, axis=1).tolist()
     best: tuple[int, int] | None = None
     start = 0
     for i in range(len(each)):
@@ -67,7 +68,8 @@ def working_area(robot: Robot, arm: ArmSpec, seed: int = 0) -> WorkingArea | Non
 def _met(robot: Robot, arm: ArmSpec, targets: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Return which targets (n, 3) in the frame of the base are reached from their starts, (n,)."""
     count = len(targets)
-    q = {j.name: np.full(count, float(np.clip(0.0, j.lower, j.upper))) for j in free_joints(robot)}
+    middle = {joint.name: float(np.clip(0.0, joint.lower, joint.upper)) for joint in free_joints(robot)}
+    q: dict[str, Array] = {name: np.full(count, value) for name, value in middle.items()}
     if arm.gripper is not None and arm.gripper.joint in q:  # closed fingers may count as touching each other
         q[arm.gripper.joint][:] = arm.gripper.position(arm.gripper.max_width_m)
     turn, place = (part[0] for part in many_link_poses(robot, q, (arm.base_link,))[arm.base_link])
