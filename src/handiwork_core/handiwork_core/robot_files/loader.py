@@ -129,7 +129,8 @@ def expand(path: Path, arguments: Mapping[str, str] | None = None) -> str:
     except OSError as error:
         raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
     except Exception as error:  # broad on purpose: xacro passes on any error of its expressions
-        raise ConfigError(str(path), [f"xacro cannot expand it: {error}; correct the file"]) from error
+        remedy = "" if "; " in str(error) else "; correct the file"
+        raise ConfigError(str(path), [f"xacro cannot expand it: {error}{remedy}"]) from error
 
 
 def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:

@@ -35,11 +35,13 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     # Xacro evaluates the attributes of <robot> before the defaults below it, so these are given to it.
     given = {name: text for name, text in defaults.items() if text is not None and "$" not in text}
 
+    absent: list[str] = []
+
     def find(package: str) -> str:
         folders = package_folders(package, path.parent)
         if not folders:
-            text = f"package {package!r} is neither near {path.parent} nor in AMENT_PREFIX_PATH"
-            raise ValueError(f"{text}; put it beside the file's package, or source its workspace")
+            absent.append(package)
+            raise ValueError(f"package {package!r} is absent")
         return str(folders[0])
 
     with LOCK:
@@ -47,6 +49,11 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
         substitution_args._eval_find = substitution_args._eval_dict["find"] = find
         try:
             return str(xacro.process_file(str(path), mappings={**given, **arguments}).toxml())
+        except Exception as error:  # broad on purpose: xacro wraps ours, and repeats its text
+            if not absent:
+                raise
+            text = f"package {absent[0]!r} is neither near {path.parent} nor in AMENT_PREFIX_PATH"
+            raise ValueError(f"{text}; put it beside the file's package, or source its workspace") from error
         finally:
             substitution_args._eval_find = substitution_args._eval_dict["find"] = before
 

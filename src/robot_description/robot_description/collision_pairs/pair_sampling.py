@@ -12,6 +12,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot, Spheres
+from handiwork_planning.kernels.jit import kernel
 
 from .many_poses import Frames, free_joints, many_link_poses
 
@@ -73,20 +74,20 @@ def judge_pairs(
     spheres = {item.link: item for item in robot.spheres}
     touching = dict.fromkeys(pairs, 0)
     seen = dict.fromkeys(pairs, 0)
+    close = neighbours(robot)
     nearest: dict[Pair, tuple[float, dict[str, float]]] = dict.fromkeys(pairs, (np.inf, {}))
     for start in range(0, samples, BATCH):
         count = min(BATCH, samples - start)
         q = _draw(robot, count, rng)
         frames = many_link_poses(robot, q)
         for pair in pairs:
-            if 0 < touching[pair] < seen[pair]:
-                continue  # decided: neither never nor always
+            if 0 < touching[pair] < seen[pair] or (pair in close and start > 0):
+                continue  # decided: neither never nor always, or neighbours whatever the samples say
             gaps = pair_gaps(frames, spheres[pair[0]], spheres[pair[1]], count)
             touching[pair], seen[pair] = touching[pair] + int((gaps < 0.0).sum()), seen[pair] + count
             best = int(gaps.argmin())
             if gaps[best] < nearest[pair][0]:
                 nearest[pair] = float(gaps[best]), {name: float(v[best]) for name, v in q.items()}
-    close = neighbours(robot)
     verdicts = []
     for pair in pairs:
         gap, at = nearest[pair]
@@ -148,12 +149,28 @@ def pair_gaps(frames: Frames, a: Spheres, b: Spheres, count: int) -> Array:
     close = np.flatnonzero(gaps < NEAR_M)
     if not len(close):
         return gaps
-    centers = np.einsum("nij,kj->nki", turn[close], b.centers) + place[close, None]
-    exact = np.full(len(close), np.inf)
-    for center, radius in zip(a.centers, a.radii, strict=True):
-        away = np.linalg.norm(centers - center, axis=2) - b.radii - radius
-        exact = np.minimum(exact, away.min(axis=1))
-    gaps[close] = exact
+    rows = np.ascontiguousarray(turn[close]), np.ascontiguousarray(place[close])
+    gaps[close] = _sphere_gaps(*rows, a.centers, a.radii, b.centers, b.radii)
+    return gaps
+
+
+@kernel
+def _sphere_gaps(
+    turns: Array, places: Array, centers_a: Array, radii_a: Array, centers_b: Array, radii_b: Array
+) -> Array:
+    """Return the smallest gaps (n,) of spheres a to spheres b that are turned (n, 3, 3) and moved (n, 3), m."""
+    gaps = np.empty(len(places))
+    for row in range(len(places)):
+        turn, least = turns[row], 1e9
+        for j in range(len(radii_b)):
+            bx, by, bz = centers_b[j, 0], centers_b[j, 1], centers_b[j, 2]
+            x = turn[0, 0] * bx + turn[0, 1] * by + turn[0, 2] * bz + places[row, 0]
+            y = turn[1, 0] * bx + turn[1, 1] * by + turn[1, 2] * bz + places[row, 1]
+            z = turn[2, 0] * bx + turn[2, 1] * by + turn[2, 2] * bz + places[row, 2]
+            for i in range(len(radii_a)):
+                dx, dy, dz = centers_a[i, 0] - x, centers_a[i, 1] - y, centers_a[i, 2] - z
+                least = min(least, np.sqrt(dx * dx + dy * dy + dz * dz) - radii_a[i] - radii_b[j])
+        gaps[row] = least
     return gaps
 
 

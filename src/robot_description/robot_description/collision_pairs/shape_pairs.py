@@ -14,6 +14,8 @@ from .many_poses import free_joints, many_link_poses
 from .pair_sampling import Pair
 
 SAMPLES = 400
+ROUND_M = 0.01
+"""Points reach at least as far as the shapes less this, m."""
 MET_M = -0.002
 """Largest overlap that counts as rounding, m: shapes of links on both sides of one link may nearly touch."""
 
@@ -38,8 +40,10 @@ def shapes_meet(
     a, b = pair
     frames = many_link_poses(robot, q, pair)
     (turn_a, place_a), (turn_b, place_b) = frames[a], frames[b]
+    low, high = points[a].min(axis=0) - ROUND_M, points[a].max(axis=0) + ROUND_M
     for i in range(SAMPLES):
-        root = points[b] @ turn_b[i].T + place_b[i]
-        if float(union_distance(solids[a], (root - place_a[i]) @ turn_a[i]).min()) < MET_M:
+        in_a = (points[b] @ turn_b[i].T + place_b[i] - place_a[i]) @ turn_a[i]
+        near = in_a[((in_a >= low) & (in_a <= high)).all(axis=1)]  # no other point is inside
+        if len(near) and float(union_distance(solids[a], near).min()) < MET_M:
             return True
     return False

@@ -17,6 +17,7 @@ from handiwork_core.robot.urdf import UrdfModel
 from robot_description.formats.given_robot import GivenRobot
 from robot_description.solids.primitives import Solid
 
+from .arm_faults import arm_faults
 from .gripper_facts import GripperFacts
 from .gripper_survey import measure_gripper
 from .survey import FoundArm, find_arms
@@ -65,7 +66,7 @@ def named_arms(
         remarks: Receives the remarks.
 
     Raises:
-        ConfigError: There is no arm.
+        ConfigError: There is no arm, or one has faults.
     """
     found = find_arms(model, given.tips)
     if given.joints:
@@ -77,6 +78,8 @@ def named_arms(
         raise ConfigError(
             str(urdf), ["joints: no chain of four joints or more ends in a tool; Handiwork needs an arm"]
         )
+    if faults := arm_faults(model, found, may_share=bool(given.tips or given.joints)):
+        raise ConfigError(str(urdf), faults)
     names = _arm_names(wanted.name, found)
     for name, arm in zip(names, found, strict=True):
         chain = f"{len(arm.joints)} joints from {arm.base_link} to {arm.ee_link}"

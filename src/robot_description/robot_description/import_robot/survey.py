@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from handiwork_core.robot.urdf import UrdfModel
 MIN_JOINTS = 4
 """A chain with fewer joints is no arm: a head, a lift, a wheel."""
 TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch|tool_?frame|gripper_?frame", re.IGNORECASE)
+SPIN_RAD = 4.0 * math.pi - 0.01
+"""A joint of a hand that turns farther drives no finger, rad: two turns either way stand for a continuous one."""
 JAW_JOINT = re.compile(r"jaw|grip|finger|claw|pincer", re.IGNORECASE)
 WRIST_JOINT = re.compile(r"wrist|roll|rot|turn|twist", re.IGNORECASE)
 """Names of the joints of a single jaw, and of joints that turn a gripper: the tree alone cannot tell them apart."""
@@ -135,13 +138,28 @@ def _is_hand(tree: RigidTree, body: str) -> bool:
 
     One body alone is a jaw, if its joint is named as one.
     """
-    bodies = tree.under(body)
+    bodies = _gripping(tree, body)
     drives = tree.free(bodies)
     if len(drives) != 1 or body not in tree.above:
         return False
     if len(bodies) == 1:
         return bool(JAW_JOINT.search(drives[0])) and not WRIST_JOINT.search(drives[0])
     return any(tree.above[each].name == drives[0] for each in tree.below[body])
+
+
+def _gripping(tree: RigidTree, hand: str) -> list[str]:
+    """Return the bodies below a hand, without parts that only spin beside fingers, such as the horn of a motor."""
+    bodies = tree.under(hand)
+    followed = {joint.mimic.joint for joint in tree.joints.values() if joint.mimic is not None}
+    if not followed & set(tree.free(bodies)):
+        return bodies
+    return [body for body in bodies if tree.below[body] or not _spins(tree.above[body], followed)]
+
+
+def _spins(joint: Joint, followed: set[str]) -> bool:
+    """Check whether a joint turns as far as one that was continuous, and neither follows nor leads another one."""
+    is_apart = joint.mimic is None and joint.name not in followed
+    return is_apart and joint.type is JointKind.REVOLUTE and joint.upper - joint.lower > SPIN_RAD
 
 
 def _is_end(tree: RigidTree, body: str, hands: set[str]) -> bool:
@@ -177,6 +195,6 @@ def _forks(tree: RigidTree, joint: Joint, ends: set[str]) -> bool:
 
 
 def _gripper(tree: RigidTree, hand: str) -> FoundGripper:
-    bodies = tree.under(hand)
+    bodies = _gripping(tree, hand)
     links = tuple(link for body in bodies for link in tree.links[body])
     return FoundGripper(tree.free(bodies)[0], links, tuple(tree.links[hand]) if len(bodies) == 1 else ())

@@ -11,6 +11,8 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
+from .shape_numbers import check_width, lengths, three
+
 
 class Solid(Protocol):
     """A solid in a link's frame to which spheres can be fitted."""
@@ -155,25 +157,37 @@ def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
         link: Name of the link.
 
     Raises:
-        ValueError: A collision shape is of another kind.
+        ValueError: A collision shape is of another kind, or has a size that no link has.
     """
-    found = []
-    for item in ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision"):
-        origin, geometry = item.find("origin"), item.find("geometry")
-        numbers = {} if origin is None else origin.attrib
-        xyz = [float(v) for v in numbers.get("xyz", "0 0 0").split()]
-        rpy = [float(v) for v in numbers.get("rpy", "0 0 0").split()]
-        shape = None if geometry is None else next(iter(geometry))
-        if shape is None or shape.tag not in ("box", "cylinder", "sphere"):
-            raise ValueError(f"{link}: collision must be a box, a cylinder or a sphere; write it as one")
-        if shape.tag == "sphere":
-            size = np.array([float(shape.attrib["radius"])])
-        elif shape.tag == "box":
-            size = 0.5 * np.array([float(v) for v in shape.attrib["size"].split()])
-        else:
-            size = np.array([float(shape.attrib["radius"]), 0.5 * float(shape.attrib["length"])])
-        found.append(Primitive(Pose.of(xyz, Rotation.from_rpy(rpy[0], rpy[1], rpy[2])), size))
-    return tuple(found)
+    items = ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision")
+    try:
+        return tuple(primitive_of(item) for item in items)
+    except ValueError as error:
+        raise ValueError(f"{link}: {error}") from error
+
+
+def primitive_of(collision: ElementTree.Element) -> Primitive:
+    """Return a collision box, cylinder or ball.
+
+    Args:
+        collision: The element ``<collision>``.
+
+    Raises:
+        ValueError: The shape is of another kind, or has a size that no link has.
+    """
+    origin, geometry = collision.find("origin"), collision.find("geometry")
+    xyz, rpy = (three(origin, key, "0 0 0") for key in ("xyz", "rpy"))
+    shape = None if geometry is None else next(iter(geometry), None)
+    if shape is None or shape.tag not in ("box", "cylinder", "sphere"):
+        raise ValueError("collision must be a box, a cylinder or a sphere; write it as one")
+    if shape.tag == "sphere":
+        size = lengths(shape, "radius", 1)
+    elif shape.tag == "box":
+        size = 0.5 * lengths(shape, "size", 3)
+    else:
+        size = np.concatenate([lengths(shape, "radius", 1), 0.5 * lengths(shape, "length", 1)])
+    check_width(np.stack([-size, size]))
+    return Primitive(Pose.of(xyz, Rotation.from_rpy(*rpy.tolist())), size)
 
 
 def union_distance(solids: Sequence[Solid], points: Array) -> Array:

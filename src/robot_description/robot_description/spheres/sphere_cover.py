@@ -23,8 +23,6 @@ COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
 DIRECTIONS = 400
 """Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
-COARSE_M, LARGEST_M = 1.0, 8.0
-"""Distance of the points by which the size of a link is judged; larger links are a mistake, m."""
 SHRINKS = 20
 """Largest number of times that spheres are made smaller: of a mesh with holes one may reach through a wall."""
 ROUNDS = 1
@@ -71,20 +69,9 @@ def all_solids(root: ET.Element, source: Path) -> dict[str, tuple[Solid, ...]]:
             continue
         if solids:
             found[name] = solids
-            faults += _too_large(name, solids)
     if faults:
         raise ConfigError(str(source), faults)
     return found
-
-
-def _too_large(link: str, solids: tuple[Solid, ...]) -> list[str]:
-    """Return a fault if the shapes of a link are larger than any link: then they are written in millimetres."""
-    points = np.concatenate([solid.grid(COARSE_M) for solid in solids])
-    width = float(np.ptp(points, axis=0).max())
-    if width <= LARGEST_M:
-        return []
-    remedy = 'write metres, for a mesh in millimetres scale="0.001 0.001 0.001"'
-    return [f"link {link}: its collision shapes are {width:.0f} m wide, as if in millimetres; {remedy}"]
 
 
 def fitted(

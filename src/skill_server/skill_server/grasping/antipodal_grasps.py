@@ -25,6 +25,8 @@ CLEARANCE_M = 0.008
 """The opening must be this much wider than the object."""
 SUPPORT_MARGIN_M = 0.004
 FINGER_HALF_BREADTH_M = 0.011
+FAR_TIPS_MM = 20.0
+"""Finger tips that reach so far beyond the TCP keep it above low objects; a message then tells their distance, mm."""
 LEAST_DEPTH_M = 0.008
 """The TCP goes at least this deep into the object."""
 
@@ -108,11 +110,13 @@ def grasps_for(
     blocked = fingers_blocked(
         [grasp.world_T_ee for grasp in made], body, world_T_object, gripper, reach, opening_m
     )
+    free = [grasp for grasp, is_blocked in zip(made, blocked, strict=True) if not is_blocked]
+    ahead = (reach.tip_m - gripper.tcp_offset_m) * 1e3
+    tips = f"the finger tips, {ahead:.0f} mm ahead of the TCP," if ahead >= FAR_TIPS_MM else "the finger tips"
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
-        f"{low} grasps would put the finger tips into the support, {int(blocked.sum())} the fingers into the object"
+        f"{low} grasps would put {tips} into the support, {int(blocked.sum())} the fingers into the object"
     )
-    free = [grasp for grasp, is_blocked in zip(made, blocked, strict=True) if not is_blocked]
     return GraspSet(tuple(sorted(free, key=lambda g: g.score)), removed)
 
 

@@ -97,6 +97,26 @@ def wanted_grasps(
     return tuple(_grasp(table, int(i), params, context, gripper) for i in order)
 
 
+def unmade_grasps(
+    params: PickParams, context: Context, world: World, gripper: GripperSpec, opening_m: float
+) -> str:
+    """Return how many grasps were not made of an object's shapes, and why, for a message.
+
+    Args:
+        params: Parameters of Pick.
+        context: Context of the run.
+        world: Snapshot of the world.
+        gripper: Gripper of the arm.
+        opening_m: Opening of the fingers before they close, m.
+
+    Returns:
+        A clause; empty for grasps of the goal or of an annotation, and for an object that has left the world.
+    """
+    if params.grasp_poses or params.npy_name or params.object not in world.objects:
+        return ""
+    return _of_shapes(params, context, world, gripper, opening_m).made
+
+
 def filtered(
     table: GraspTable,
     params: PickParams,

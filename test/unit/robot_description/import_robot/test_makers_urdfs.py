@@ -153,6 +153,11 @@ def test_a_xacro_takes_arguments_defaults_and_packages_near_it(tmp_path: Path) -
     assert 'name="mine"' in expand(file, {"name": "mine"})
     with pytest.raises(ConfigError, match="argument 'title' is not declared; there are name"):
         expand(file, {"title": "mine"})
+    file.write_text(file.read_text().replace("maker_description", "away_description"))
+    with pytest.raises(ConfigError) as caught:
+        expand(file)
+    assert str(caught.value).count("away_description") == 1
+    assert "ValueError" not in str(caught.value)
 
 
 @pytest.mark.slow
@@ -179,7 +184,34 @@ def test_a_new_robot_loads_from_another_place(tmp_path: Path) -> None:
         (("revolute", "floating"), "type 'floating' is not supported"),
         (("<limit ", "<none "), "has no limit; add lower, upper, velocity and effort"),
         (('<child link="elbow"/>', '<child link="shoulder"/>'), "is the child of 2 joints"),
-        (('size="0.07 0.07 0.07"', 'size="70 70 70"'), "millimetres"),
+        (
+            ('size="0.07 0.07 0.07"', 'size="70 70 70"'),
+            "collision shapes are 70 m wide, as if in millimetres",
+        ),
+        (
+            ("elbow.obj", 'elbow.obj" scale="1000 1000 1000'),
+            "link elbow: its collision shapes are 260 m wide",
+        ),
+        (("elbow.obj", 'elbow.obj" scale="1e-6 1e-6 1e-6'), "mm wide, as if scaled twice; correct its size"),
+        (("elbow.obj", 'elbow.obj" scale="big'), "mesh scale is 'big'; write three finite numbers"),
+        (("elbow.obj", 'elbow.obj" scale="nan 1 1'), "mesh scale is 'nan 1 1'; write three finite numbers"),
+        (("elbow.obj", 'elbow.obj" scale="0 1 1'), "mesh scale is '0 1 1'; write three numbers other than 0"),
+        (
+            ('size="0.07 0.07 0.07"', 'size="0.07 -1 0.07"'),
+            "box size is '0.07 -1 0.07'; write 3 lengths above 0",
+        ),
+        (('radius="0.04" length="0.2"', 'radius="0.04"'), "cylinder length is ''; write a length above 0"),
+        (('lower="-2.9" upper="2.9" ', ""), "joint turn: moves from 0 to 0 only; write its lower and upper"),
+        (
+            ('xyz="0.16 -0.12 0.035"', 'xyz="160 -120 35"'),
+            "joint bend: its origin is 203 m from its parent's",
+        ),
+        (
+            ('<mimic joint="left_slide"/>', ""),
+            "link palm: carries 2 joints that move by themselves, left_slide",
+        ),
+        (('<mimic joint="left_slide"/>', '<mimic joint="right_slide"/>'), "which is a mimic itself"),
+        (('<parent link="world_mount"/>', '<parent link="palm"/>'), "form a cycle; break it at one joint"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(

@@ -83,3 +83,16 @@ def test_the_tool_is_the_last_fixed_link_and_the_tcp_the_one_named_so() -> None:
 
 def test_short_chains_are_no_arms() -> None:
     assert find_arms(model_of(chain("a", "root", 3))) == ()
+
+
+def test_a_part_that_only_spins_beside_the_fingers_is_no_second_gripper() -> None:
+    spinning = (
+        '<link name="horn"/><joint name="motor" type="revolute"><parent link="a5"/><child link="horn"/>'
+    )
+    spinning += '<limit lower="-6.2831854" upper="6.2831854" velocity="1" effort="1"/></joint>'
+    (arm,) = find_arms(model_of(chain("a", "root", 5) + spinning + pair("a5")))
+    assert arm.gripper is not None
+    assert (arm.gripper.joint, arm.gripper.links) == ("a5_f1", ("a5_left", "a5_right"))
+    # A wrist that turns as far stays a joint of the arm.
+    wrist = chain("a", "root", 5) + spinning.replace("horn", "hand")
+    assert find_arms(model_of(wrist + pair("hand")))[0].joints[-1] == "motor"

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResult, CandidateVerdict
 from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.scene.bounds import world_aabb
+from handiwork_core.testing.fakes import FakePlanner
 from handiwork_core.testing.gantry import TCP_M, gantry
+from skill_server.execution.run import run_skill
 from skill_server.grasping.antipodal_grasps import (
     CLEARANCE_M,
     SUPPORT_MARGIN_M,
     GraspSet,
     grasps_for,
 )
+from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.state import gripper_state
+from unit.skill_server.execution.test_executor import made
 
 ROBOT = gantry()
 ARM = ROBOT.arms["arm"]
@@ -96,3 +106,38 @@ def test_fingers_do_not_stand_in_another_shape_of_the_body() -> None:
         for sign in (1.0, -1.0):
             finger = grasp.world_T_ee.apply((0.0, sign * 0.031, TCP_M))
             assert not (np.abs(finger - (0.0, 0.04, 0.05)) < (0.014, 0.014, 0.049)).all()
+
+
+def test_tips_far_ahead_of_the_tcp_are_said_to_keep_it_above_low_objects() -> None:
+    assert ARM.gripper is not None
+    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
+    behind = replace(ARM.gripper, tcp_offset_m=reach.tip_m - 0.05)
+    low = WorldObject("it", (Shape(ShapeKind.BOX, np.array([0.04, 0.06, 0.02]), Pose.identity()),))
+    found = grasps_for(low, Pose.of((0.4, 0.1, 0.01)), behind, reach, 0.08)
+    assert "grasps would put the finger tips, 50 mm ahead of the TCP, into the support" in found.removed
+    near = grasps_for(low, Pose.of((0.4, 0.1, 0.01)), ARM.gripper, reach, 0.08)
+    assert "ahead of the TCP" not in near.removed
+
+
+class Unreached(FakePlanner):
+    """Finds no candidate feasible."""
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
+        """See ``FakePlanner``."""
+        refused = CandidateVerdict(Code.NO_IK, np.zeros((0, 0)))
+        return CandidatesResult(Code.OK, "", (refused,) * len(request.candidates), 0.001, 1)
+
+
+def test_a_refusal_of_all_grasps_also_says_which_were_not_even_made() -> None:
+    f = made()
+    f.planner = f.context.planner = Unreached(f.cell)
+    outcome = run_skill(Pick(), PickParams(object="cube"), f.context).outcome
+    assert outcome.code is Code.NO_CANDIDATE
+    assert "candidates can be done" in outcome.message
+    assert re.search(
+        r"; of the object's shapes \d+ were made \(.*, \d+ grasps would put the finger", outcome.message
+    )
+    given = PickParams(
+        object="cube", grasp_poses=(Pose.of((0.4, 0.1, 0.1), Rotation.from_rpy(np.pi, 0.0, 0.0)),)
+    )
+    assert "shapes" not in run_skill(Pick(), given, f.context).outcome.message

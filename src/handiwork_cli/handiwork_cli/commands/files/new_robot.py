@@ -16,10 +16,14 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.mesh_paths import with_mesh_files
 from handiwork_core.robot_files.loader import expand, load_robot
 
+SCENE = "scene.yaml"
+"""The scene in the folder of a new robot."""
+
 if TYPE_CHECKING:
     from handiwork_core.robot.robot import Robot
     from robot_description.formats.given_robot import GivenRobot
     from robot_description.import_robot.new_robot import Described
+    from robot_description.import_robot.new_robot_arms import Remarks
     from robot_description.import_robot.portable_urdf import PortableUrdf
 
 
@@ -87,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
     for line in report(described):
         print(line)
     print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
+    if (out / SCENE).exists():
+        print(f"then: handiwork launch robot_dir:={out.resolve()} scene_file:={(out / SCENE).resolve()}")
     return 0
 
 
@@ -108,9 +114,29 @@ def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
         portable.write(folder, described.wanted.urdf)
         (folder / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
         (folder / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
-        load_robot(folder)
+        _add_scene(folder, load_robot(folder), described.remarks)
         shutil.copytree(folder, out, dirs_exist_ok=True)
     return load_robot(out)
+
+
+def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
+    """Write a scene for a robot with one arm and a gripper, with things where the arm reaches."""
+    from robot_description.import_robot.scene_text import scene_yaml
+    from robot_description.import_robot.working_area import working_area
+
+    if len(robot.arms) != 1 or robot.arm("").gripper is None:
+        return
+    area = working_area(robot, robot.arm(""))
+    text = None if area is None else scene_yaml(robot, robot.arm(""), area)
+    if area is None or text is None:
+        words = (
+            "nowhere" if area is None else f"only from {area.near_m:.2f} to {area.far_m:.2f} m from its base"
+        )
+        remarks.missing.append(f"{SCENE}: the hand points straight down {words}; write a scene for it")
+        return
+    (folder / SCENE).write_text(text, encoding="utf-8")
+    words = f"the hand points straight down {area.near_m:.2f} to {area.far_m:.2f} m from the base"
+    remarks.assumed.append(f"{SCENE}: {words}; table, cube and bin are there")
 
 
 def _given(options: argparse.Namespace) -> GivenRobot | None:

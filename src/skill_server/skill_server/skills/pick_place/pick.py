@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.grasping.antipodal_grasps import Grasp
-from skill_server.grasping.grasp_selection import wanted_grasps
+from skill_server.grasping.grasp_selection import unmade_grasps, wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions.approach_planning import backed_off
@@ -84,11 +85,15 @@ class Pick(StagedSkill[PickParams]):
 
     def chosen_stages(self, params: PickParams, context: Context) -> tuple[SkillStage, ...]:
         """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
-        if params.next_place is None or not params.is_closing:
-            return super().chosen_stages(params, context)
-        budget_s = PLANS_AHEAD * params.allowed_planning_time
-        ahead = LookAhead(params.next_place, params.object, context, budget_s)
-        return _looking_ahead(self.stages(params, context), params, context, ahead)
+        sequences = self.stages(params, context)
+        try:
+            if params.next_place is None or not params.is_closing:
+                return choose_stages(sequences, params, context, plans_approach=plans_approach(params))
+            budget_s = PLANS_AHEAD * params.allowed_planning_time
+            ahead = LookAhead(params.next_place, params.object, context, budget_s)
+            return _looking_ahead(sequences, params, context, ahead)
+        except StepFailed as failure:
+            raise StepFailed(_with_unmade(failure.outcome, params, context)) from failure
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -146,6 +151,17 @@ def _looking_ahead(
         if failure.outcome.code is not Code.NO_CANDIDATE or not ahead.look_closer():
             raise
     return _looking_ahead(sequences, params, context, ahead)
+
+
+def _with_unmade(outcome: Outcome, params: PickParams, context: Context) -> Outcome:
+    """Add to a refusal of all grasps why others, perhaps those from above, were not even among them."""
+    gripper = context.arm_spec.gripper
+    if outcome.code is not Code.NO_CANDIDATE or gripper is None:
+        return outcome
+    unmade = unmade_grasps(params, context, context.world.snapshot(), gripper, _opening(params, gripper))
+    return (
+        replace(outcome, message=f"{outcome.message}; of the object's shapes {unmade}") if unmade else outcome
+    )
 
 
 def _opening(params: PickParams, gripper: GripperSpec) -> float:
