@@ -11,9 +11,9 @@ import threading
 
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_cli.processes.served_page import MISSING
 from handiwork_core.config.dataclass_loader import ConfigError
 
-MISSING = "needs viser; pip install -r requirements/show.txt"
 PORT = 8080
 
 
