@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable
 from typing import Protocol
 
+from handiwork_core.config.dataclass_loader import ConfigError
+
 LOOPBACK = "127.0.0.1"
 MISSING = "needs viser; pip install -r requirements/show.txt"
+PORT = 8080
 
 
 class Page(Protocol):
@@ -54,3 +58,24 @@ def serve_until_ended(command: str, make: Callable[[], Page]) -> bool:
     ended.wait()
     page.close()
     return True
+
+
+def check_address(host: str, port: int) -> None:
+    """Refuse an address that cannot be served at.
+
+    Args:
+        host: The address.
+        port: The port; 0 for any.
+
+    Raises:
+        ConfigError: It is none of this machine, or the port is out of range.
+    """
+    if not 0 <= port <= 65535:
+        raise ConfigError("view", [f"port {port}: is out of range; give 0 to 65535"])
+    try:
+        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except OSError as error:
+        fault = f"host {host!r}: is no address of this machine ({error.strerror}); give 127.0.0.1 or 0.0.0.0"
+        raise ConfigError("view", [fault]) from error

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handiwork_cli.commands.stack.view import PORT, check_address
 from handiwork_cli.launch_files.package_paths import share_of
-from handiwork_cli.processes.served_page import LOOPBACK, serve_until_ended
+from handiwork_cli.processes.served_page import LOOPBACK, PORT, check_address, serve_until_ended
 from handiwork_core.bundles.bundle import Bundle, BundleError, read_bundle, read_head
 from handiwork_core.bundles.folder import BundleFolder, bundle_folder
 

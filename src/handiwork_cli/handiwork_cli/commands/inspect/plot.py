@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handiwork_cli.commands.stack.view import PORT, check_address
-from handiwork_cli.processes.served_page import LOOPBACK, serve_until_ended
+from handiwork_cli.processes.served_page import LOOPBACK, PORT, check_address, serve_until_ended
 
 if TYPE_CHECKING:
     from handiwork_viz.plots.series import Curves
