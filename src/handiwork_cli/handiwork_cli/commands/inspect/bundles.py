@@ -88,13 +88,13 @@ def run_replay(options: argparse.Namespace) -> int:
     Raises:
         ConfigError: The port is out of range.
     """
+    check_address(LOOPBACK, options.port)
     from handiwork_cli.replay.replay import lines_of, params_types, preview_bundle, replay_bundle, skill_of
     from handiwork_cli.replay.ros.in_process_planner import planner_of
     from handiwork_cli.replay.ros.refusal import check_again
     from skill_server.params.registry import load_catalog
     from skill_server.skills import BUILTIN
 
-    check_address(LOOPBACK, options.port)
     try:
         changes = _changes(options.set)
         path = chosen(options.bundle)
