@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from handiwork_msgs.srv import ResetWorld, SetObjectPose
 from std_srvs.srv import Trigger
 
 from handiwork_cli.commands.inspect.bundles import cpu_engine, robot_of
+from handiwork_cli.processes.interrupts import interruptible
 from handiwork_cli.processes.progress import progress
 from handiwork_cli.replay.replay import Replayed, params_types, replay_bundle, skill_of
 from handiwork_cli.replay.ros.in_process_planner import planner_of
@@ -103,7 +105,7 @@ class Planter:
 
 
 def failures(count: int, seed: int, minutes: float) -> list[Failure]:
-    """Run goals over a stack until enough have failed, or the time is over.
+    """Run goals over a stack until enough have failed, the time is over, or SIGINT or SIGTERM comes.
 
     Args:
         count: Number of failures.
@@ -111,9 +113,12 @@ def failures(count: int, seed: int, minutes: float) -> list[Failure]:
         minutes: Longest time, min.
     """
     found, end_s = list[Failure](), time.monotonic() + 60.0 * minutes
-    with Stack(
-        {"engine": "cpu", "real_time_factor": "4"}, write=lambda line: print(line, file=sys.stderr)
-    ) as stack:
+    arguments = {"engine": "cpu", "real_time_factor": "4"}
+    with (
+        interruptible(),
+        suppress(KeyboardInterrupt),
+        Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack,
+    ):
         stack.wait_active()
         for index in progress(range(10 * count), "goals with faults", unit="goals"):
             if len(found) >= count or time.monotonic() > end_s:
