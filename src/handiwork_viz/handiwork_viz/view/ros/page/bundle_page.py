@@ -21,7 +21,7 @@ from .world_panels import add_layers
 
 STEP_S = 0.05
 LEAD_S = 2.0
-"""How long before the goal the page begins to play, s."""
+"""The time before the goal at which the page begins to play, s."""
 
 
 class BundlePage:
