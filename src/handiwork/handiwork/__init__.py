@@ -29,6 +29,7 @@ _HOMES = {
         "Report SceneQuery ShouldStop StraightGoal Verdict"
     ),
     "handiwork_core.contracts.predicate": "Evidence Finding LatchedPredicate Predicate Truth",
+    "handiwork_core.robot.reach_map": "ReachMap ReachSource load_reach_map",
     "handiwork_core.robot.robot": "ArmSpec GripperSpec Robot",
     "handiwork_core.robot_files.loader": "load_robot",
     "handiwork_core.contracts.skill": "Context Progress Skill StepFailed",
@@ -46,6 +47,8 @@ _HOMES = {
     "handiwork_ros.actions.skill_report": "PlannedStage SkillPreview SkillReport Stage",
     "handiwork_ros.actions.task_report": "TaskFeedback TaskReport",
     "handiwork_planning.process_pool": "PlanPool plan_many",
+    "handiwork_planning.reach.analysis": "ReachSampling compute_reach",
+    "handiwork_planning.reach.orientations": "sphere_directions",
     "planner_node.engines.curobo_batch": "CuroboPool",
     "planner_node.engines.curobo_together": "CuroboTogether",
     "handiwork_planning.grasp_planning": "GraspPlan GraspRequest plan_grasp",

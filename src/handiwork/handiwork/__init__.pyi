@@ -84,6 +84,9 @@ from handiwork_core.model.world import Shape as Shape
 from handiwork_core.model.world import ShapeKind as ShapeKind
 from handiwork_core.model.world import World as World
 from handiwork_core.model.world import WorldObject as WorldObject
+from handiwork_core.robot.reach_map import ReachMap as ReachMap
+from handiwork_core.robot.reach_map import ReachSource as ReachSource
+from handiwork_core.robot.reach_map import load_reach_map as load_reach_map
 from handiwork_core.robot.robot import ArmSpec as ArmSpec
 from handiwork_core.robot.robot import GripperSpec as GripperSpec
 from handiwork_core.robot.robot import Robot as Robot
@@ -97,6 +100,9 @@ from handiwork_planning.grasp_planning import GraspRequest as GraspRequest
 from handiwork_planning.grasp_planning import plan_grasp as plan_grasp
 from handiwork_planning.process_pool import PlanPool as PlanPool
 from handiwork_planning.process_pool import plan_many as plan_many
+from handiwork_planning.reach.analysis import ReachSampling as ReachSampling
+from handiwork_planning.reach.analysis import compute_reach as compute_reach
+from handiwork_planning.reach.orientations import sphere_directions as sphere_directions
 from handiwork_ros.actions.skill_report import PlannedStage as PlannedStage
 from handiwork_ros.actions.skill_report import SkillPreview as SkillPreview
 from handiwork_ros.actions.skill_report import SkillReport as SkillReport

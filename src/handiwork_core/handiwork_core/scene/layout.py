@@ -17,7 +17,7 @@ from handiwork_core.model.geometry import (
     Rotation,
     frozen,
 )
-from handiwork_core.model.world import Shape, WorldObject
+from handiwork_core.model.world import ObjectState, Shape, World, WorldObject
 
 from .bounds import box_points
 
@@ -142,6 +142,17 @@ class Scene:
     def world_objects(self) -> tuple[WorldObject, ...]:
         """Return the geometry alone."""
         return tuple(item.body for item in self.objects)
+
+    def fixed_world(self) -> World:
+        """Return the objects that do not move by themselves or by a push, and the closed parts of articulated ones."""
+        fixed = [item for item in self.objects if item.body.is_static or item.body.articulation is not None]
+        still = np.zeros(3)
+        return World(
+            0.0,
+            1,
+            {item.name: item.body for item in fixed},
+            {item.name: ObjectState(item.world_T_object, still, still, 0.0) for item in fixed},
+        )
 
     def randomized(self, seed: int) -> Scene:
         """Scatter every object that has ranges; equal seeds give equal scenes.

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .series import Curves
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH_IN, HEIGHT_IN = 12.0, 2.4
 LEGEND = 14
@@ -13,6 +17,27 @@ LEGEND = 14
 
 class NoPlotterError(Exception):
     """matplotlib is not installed; the text is one sentence."""
+
+
+def new_figure(width_in: float, height_in: float) -> Figure:
+    """Return an empty figure that needs no display.
+
+    Args:
+        width_in: Its width, inches.
+        height_in: Its height, inches.
+
+    Raises:
+        NoPlotterError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        text = "pictures are drawn with matplotlib: pip install -r requirements/plot.txt -c requirements/lock.txt"
+        raise NoPlotterError(text) from error
+    figure = Figure(figsize=(width_in, height_in), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def draw(curves: Curves, path: Path, title: str) -> int:
@@ -32,14 +57,7 @@ def draw(curves: Curves, path: Path, title: str) -> int:
     panels = curves.panels()
     if not panels:
         return 0
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        text = "`handiwork plot` draws with matplotlib: pip install -r requirements/plot.txt -c requirements/lock.txt"
-        raise NoPlotterError(text) from error
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN * len(panels) + 0.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH_IN, HEIGHT_IN * len(panels) + 0.6)
     rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (label, panel) in zip(rows, panels, strict=True):
         for name, curve in sorted(panel.items()):

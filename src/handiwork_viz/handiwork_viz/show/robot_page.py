@@ -12,6 +12,7 @@ from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import joint_position, link_poses
+from handiwork_core.robot.reach_map import ReachMap
 from handiwork_core.robot.robot import Joint, Robot, Spheres
 from handiwork_viz.film.solids import link_solids, solid_of
 from handiwork_viz.show.page_guard import PageNotGuarded, guarded_serving
@@ -65,6 +66,26 @@ class RobotPage:
         """Set the pose of every link by the sliders."""
         for link, pose in link_poses(self._robot, self.positions()).items():
             _put(self.links[link], pose)
+
+    def add_reach(self, found: ReachMap) -> None:
+        """Show the places of a map as points, from red where few orientations are reached to green where all are.
+
+        Args:
+            found: A map of this robot.
+        """
+        shares = found.shares
+        reached = shares > 0.0
+        base_T_frame = Pose.from_matrix(found.frame_T_base).inverse()
+        share = shares[reached]
+        color = np.stack([1.0 - share, share, np.full(len(share), 0.1)], axis=1)
+        cloud = self._server.scene.add_point_cloud(
+            f"/{self._robot.root_link}/reach",
+            base_T_frame.apply(found.centers()[reached]).astype(np.float32),
+            (255.0 * color).astype(np.uint8),
+            point_size=0.15 * found.cell_m,
+            point_shape="circle",
+        )
+        self._add_switch("reach", [cloud], True)
 
     def close(self) -> None:
         """End the server."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.robot.reach_map import load_reach_map
 from handiwork_core.robot_files.loader import load_robot
 
 MISSING = "needs viser; pip install -r requirements/show.txt"
@@ -34,6 +35,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     show.add_argument(
         "--port", type=int, default=8080, help="to serve at; the next free one where it is taken"
     )
+    show.add_argument(
+        "--reach", type=Path, help="file of `handiwork reach`, whose places are shown as points"
+    )
     show.set_defaults(run=run_show)
     draw = commands.add_parser("draw-robots", help="draw each robot with its EE and TCP frames")
     draw.add_argument("robots", nargs="*", help="names or paths of folders; none: all")
@@ -51,13 +55,16 @@ def run_show(options: argparse.Namespace) -> int:
         Exit code: 0 after the interrupt, 1 when the page cannot be served.
 
     Raises:
-        ConfigError: There is no such robot, or its file is faulty.
+        ConfigError: There is no such robot, its file is faulty, or the map is of another robot.
     """
     from handiwork_viz.show.page_guard import PageNotGuarded
     from handiwork_viz.show.robot_page import RobotPage
 
     folder = robot_folder(options.robot)
     robot = load_robot(folder)
+    reach = None if options.reach is None else load_reach_map(options.reach)
+    if reach is not None and reach.source.robot != robot.name:
+        raise ConfigError(str(options.reach), [f"is a map of {reach.source.robot}; give one of {robot.name}"])
     try:
         page = RobotPage(robot, folder, options.host, options.port)
     except ImportError as error:
@@ -66,6 +73,8 @@ def run_show(options: argparse.Namespace) -> int:
     except PageNotGuarded as error:
         print(f"handiwork show-robot: {error}", file=sys.stderr)
         return 1
+    if reach is not None:
+        page.add_reach(reach)
     print(f"{robot.name}: http://{options.host}:{page.port}   end it with Ctrl-C", flush=True)
     try:
         threading.Event().wait()

@@ -1,0 +1,1 @@
+"""Where an arm reaches, from how many sides, and how well it moves there."""
