@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
+from handiwork_cli.processes.progress import progress
 
 ROOT = Path(__file__).parents[2]
 STEPS = ("imports", "engine", "first plan", "second plan", "processor time")
@@ -47,7 +48,7 @@ def main() -> None:
         once()
         return
     rows, totals = [], []
-    for _ in range(options.runs + 1):
+    for _ in progress(range(options.runs + 1), "processes", unit="starts"):
         began = time.perf_counter()
         command = [sys.executable, "-m", "benchmarks.micro.first_plan", "--once"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

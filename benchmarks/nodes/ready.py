@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
+
 ROOT = Path(__file__).parents[2]
 ROBOTS = ROOT / "src/robot_description/robots"
 LONGEST_S = 2.0
@@ -70,7 +72,7 @@ def row(folder: Path, runs: int) -> tuple[str, float]:
         folder: The robot's folder.
         runs: Number of runs after the first.
     """
-    found = [measured(folder) for _ in range(runs + 1)][1:]
+    found = [measured(folder) for _ in progress(range(runs + 1), str(folder), unit="starts")][1:]
     parts = list(found[0][1])
     medians = {part: np.median([marks[part] for _, marks in found], axis=0) for part in parts}
     wall, cpu = medians[parts[-1]]

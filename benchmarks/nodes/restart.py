@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
 
 RESPAWNED = ("planner_node", "skill_server", "conditionals_node")
@@ -47,7 +48,7 @@ def main() -> None:
     with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
         for node in RESPAWNED:
-            spent = [restart_s(stack, node) for _ in range(options.runs)]
+            spent = [restart_s(stack, node) for _ in progress(range(options.runs), node, unit="restarts")]
             print(f"{node:18} p50 {np.median(spent):5.2f} s, greatest {max(spent):5.2f} s", flush=True)
 
 

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
 
 
@@ -24,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    first, spent = start_s(), [start_s() for _ in range(options.runs)]
+    first, spent = start_s(), [start_s() for _ in progress(range(options.runs), "starts", unit="starts")]
     print(
         f"start to all nodes active: p50 {np.median(spent):.2f} s, greatest {max(spent):.2f} s "
         f"({options.runs} runs; one before them {first:.2f} s)"

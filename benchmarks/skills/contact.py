@@ -19,6 +19,7 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
@@ -111,7 +112,10 @@ def measure(robot: Robot, engine: CpuEngine, force_n: float, seeds: range) -> No
         force_n: The bound, N.
         seeds: Seeds of the episodes.
     """
-    ends = {seed: episode(robot, engine, force_n, seed)[1] for seed in seeds}
+    ends = {
+        seed: episode(robot, engine, force_n, seed)[1]
+        for seed in progress(seeds, f"{force_n:g} N", unit="episodes")
+    }
     for seed, end in ends.items():
         if end.fault:
             print(f"  {force_n:g} N seed {seed}: {end.fault}", file=sys.stderr, flush=True)

@@ -7,15 +7,22 @@ this process.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 
 import numpy as np
 from action_msgs.msg import GoalStatusArray
 from rclpy.qos import QoSProfile, qos_profile_action_status_default
 
+from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
+from handiwork_core.model.geometry import Array
+from handiwork_core.process.domain import DOMAIN
 
 SKILL = "run_skill"
 CONTROLLERS = {
@@ -95,31 +102,75 @@ def overhead_s(stack: Stack, news: News, skill: str, parameters: dict[str, objec
     return news.at_s(first, theirs) - news.at_s(SKILL, ours) - report.planning_time_s
 
 
+KINDS: dict[str, Callable[[int], tuple[str, dict[str, object]]]] = {
+    "gripper": lambda i: (
+        "gripper_action",
+        {"gripper_state": 1, "width": 0.07 + 0.01 * (i % 2), "wait_steps": 0},
+    ),
+    "arm": lambda i: ("joint_ctrl", {"ctrl_list": [[6, 0.05 if i % 2 else -0.05, "delta"]]}),
+}
+
+
+def compare(runs: int, folder: str) -> None:
+    """Print the overhead of both recorders: two stacks at once, which are used by turns, so that load falls on both.
+
+    Args:
+        runs: Goals of each kind in each stack.
+        folder: Folder of the recording.
+    """
+    off = {"engine": "cpu", "flight_recorder": "false"}
+    on = {"engine": "cpu", "flight_recorder": "true", "record": "true", "record_dir": folder}
+    with ExitStack() as held:
+        stacks = []
+        for arguments in (off, on):
+            os.environ.pop(DOMAIN, None)  # else the second stack would run in the domain of the first
+            stack = held.enter_context(Stack(arguments, write=lambda line: print(line, file=sys.stderr)))
+            stack.wait_active()
+            stacks.append((stack, News(stack)))
+        for stack, news in stacks:
+            overhead_s(stack, news, *KINDS["gripper"](1), "gripper")
+        for first, kind in KINDS.items():
+            rows = np.zeros((runs, 2))
+            for i in progress(range(runs), first, unit="goals"):
+                for at in (i % 2, 1 - i % 2):
+                    rows[i, at] = 1e3 * overhead_s(*stacks[at], *kind(i), first)
+            _print_difference(kind(0)[0], rows)
+
+
+def _print_difference(name: str, rows: Array) -> None:
+    """Print both medians and their difference with its 95 % interval by resampling, ms."""
+    rng = np.random.default_rng(0)
+    drawn = rows[rng.integers(0, len(rows), (2000, len(rows)))]
+    low, high = np.percentile(np.diff(np.median(drawn, axis=1), axis=1), [2.5, 97.5])
+    off, on = np.median(rows, axis=0)
+    text = f"p50 {off:.1f} ms off, {on:.1f} ms on, difference {on - off:+.1f} ms ({low:+.1f} to {high:+.1f})"
+    print(f"{name:<16} {text}, {len(rows)} goals each, load {os.getloadavg()[0]:.0f}", flush=True)
+
+
 def main() -> None:
     """Print one row for each kind of command."""
     parser = argparse.ArgumentParser(description=__doc__)
+    text = "flight recorder and recorder on against off, in two stacks by turns"
+    parser.add_argument("--compare", action="store_true", help=text)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--no-flight-recorder", action="store_true", help="turn the flight recorder off")
     parser.add_argument("--record", default="", metavar="FOLDER", help="record all topics meanwhile")
     options = parser.parse_args()
+    if options.compare:
+        with tempfile.TemporaryDirectory() as folder:
+            compare(options.runs, options.record or f"{folder}/recording")
+        return
     arguments = {"engine": "cpu", "flight_recorder": str(not options.no_flight_recorder).lower()}
     if options.record:
         arguments |= {"record": "true", "record_dir": options.record}
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
         news = News(stack)
-        kinds = {
-            "gripper": lambda i: (
-                "gripper_action",
-                {"gripper_state": 1, "width": 0.07 + 0.01 * (i % 2), "wait_steps": 0},
-            ),
-            "arm": lambda i: ("joint_ctrl", {"ctrl_list": [[6, 0.05 if i % 2 else -0.05, "delta"]]}),
-        }
-        overhead_s(stack, news, *kinds["gripper"](1), "gripper")
+        overhead_s(stack, news, *KINDS["gripper"](1), "gripper")
         print(
             f"{'accepted to first command [ms]':<34}{'p50':>8}{'p95':>8}{'p99':>8}{'greatest':>10}{'runs':>6}"
         )
-        for first, kind in kinds.items():
+        for first, kind in KINDS.items():
             spent = 1e3 * np.array([overhead_s(stack, news, *kind(i), first) for i in range(options.runs)])
             low, high, top = np.percentile(spent, [50, 95, 99])
             print(

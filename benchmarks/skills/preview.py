@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "test"))
 
 from handiwork_msgs.srv import ResetWorld  # noqa: E402
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_cli.stack.stack import Stack  # noqa: E402
 from handiwork_core.model.geometry import Array, Pose, frozen  # noqa: E402
 from handiwork_core.model.world import Shape, ShapeKind  # noqa: E402
@@ -190,7 +191,7 @@ def main() -> None:
         stack.wait_active()
         measure(stack, 0)
         seeds = range(1, options.runs + 1)
-        seen = [measure(stack, seed) for seed in seeds]
+        seen = [measure(stack, seed) for seed in progress(seeds, "previews", unit="scenes")]
         alone = [unseen(stack, seed) for seed in seeds]
     print(
         "| skill | preview p50 [ms] | p95 | planner in it p50 | planner in the execution | without a preview p50 |"

@@ -19,6 +19,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.model.geometry import Array, Pose, frozen  # noqa: E402
 from handiwork_core.model.outcome import Outcome  # noqa: E402
 from handiwork_core.model.trajectory import Trajectory  # noqa: E402
@@ -184,7 +185,7 @@ def main() -> None:
     robot = load_robot(ROBOTS / "fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
     print("| radius [mm] | time [s] | off the corners [mm] | slowest [m/s] |\n|---|---|---|---|")
-    for radius in RADII_M:
+    for radius in progress(RADII_M, "paths", unit="radii"):
         # A new cell each time: the elbow of a seven-jointed arm is elsewhere after a curve.
         cell = TracedCell(robot, engine, "tabletop", 0)
         run = travelled(cell, radius)

@@ -14,6 +14,7 @@ from handiwork_core.process.domain import DomainError
 
 from .commands.goals.connection import NoServerError
 from .launch_files.model import LaunchError
+from .processes.interrupts import INTERRUPTED
 
 COMMANDS = {
     "stack.demo": ("demo",),
@@ -51,9 +52,6 @@ COMMANDS = {
 
 NAMESPACE_RULE = re.compile(r"/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?", re.ASCII)
 """The namespaces that ROS 2 takes."""
-
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as of a shell for a program that SIGINT has ended."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

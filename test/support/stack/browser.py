@@ -33,9 +33,9 @@ FLAGS = (
 SIZE = {"width": 1280, "height": 720}
 PIXELS = 0.3
 """Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
-RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 500);"
-"""A script that lets the browser draw twice a second: drawing by software would leave no time for anything else."""
-WAIT_MS = 120_000
+RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 1500);"
+"""A script that lets the browser draw rarely: drawing by software would leave no time for anything else."""
+WAIT_MS = 240_000
 """Drawing by software on a busy machine takes seconds."""
 
 
@@ -53,15 +53,15 @@ def chromium() -> str:
 
 @contextmanager
 def page_process(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run ``handiwork view`` in the DDS domain of the test; yields its address and its process."""
-    command = [str(Path(sys.executable).with_name("handiwork")), "view", "--port", "0", *words]
+    """Run ``handiwork view``, or the words, in the DDS domain of the test; yields its address and its process."""
+    command = [str(Path(sys.executable).with_name("handiwork")), *(words or ("view",)), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     timer = threading.Timer(WAIT_MS / 1e3, process.kill)
     timer.start()
     try:
         assert process.stdout is not None
         line = next((line for line in process.stdout if line.startswith("page: ")), "")
-        assert line, "handiwork view printed no address"
+        assert line, f"{command} printed no address"
         timer.cancel()
         yield line.split()[1], process
     finally:
@@ -88,9 +88,10 @@ class Tab:
         page: The tab, of playwright.
         address: Address of the page.
         is_rare: Draw rarely; False for pictures.
+        first: A button that the page has once it is complete.
     """
 
-    def __init__(self, page: Any, address: str, *, is_rare: bool) -> None:
+    def __init__(self, page: Any, address: str, *, is_rare: bool, first: str = "Run") -> None:
         self.page, self._seen = page, Counter[str]()
         self.foreign: list[str] = []
         page.set_default_timeout(WAIT_MS)
@@ -99,7 +100,7 @@ class Tab:
         if is_rare:
             page.add_init_script(RARELY)
         page.goto(address)
-        self.button("Run").wait_for()
+        self.button(first).wait_for()
 
     def _note(self, url: str, address: str) -> None:
         if not url.startswith((address.partition("?")[0], "data:", "blob:")):
@@ -119,6 +120,10 @@ class Tab:
         count = self._seen[node]
         self._seen = Counter()
         return count
+
+    def close(self) -> None:
+        """Close the tab."""
+        self.page.close()
 
     def button(self, name: str) -> Any:
         """Return a button."""
@@ -143,6 +148,12 @@ class Tab:
         self.choose("skill", "pick")
         self.choose("object", name)
         self.press(button)
+
+    def give_file(self, button: str, path: Path) -> None:
+        """Press a button that asks for a file, and give it one."""
+        with self.page.expect_file_chooser() as asked:
+            self.press(button)
+        asked.value.set_files(path)
 
     def wait_text(self, pattern: str) -> None:
         """Wait until the page shows a text."""
@@ -187,9 +198,9 @@ def browser(*, is_sharp: bool = False) -> Iterator[Any]:
     program = chromium()
     from playwright.sync_api import sync_playwright
 
-    def open_tab(address: str) -> Tab:
+    def open_tab(address: str, first: str = "Run") -> Tab:
         page = started.new_page(viewport=SIZE, device_scale_factor=1.0 if is_sharp else PIXELS)
-        return Tab(page, address, is_rare=not is_sharp)
+        return Tab(page, address, is_rare=not is_sharp, first=first)
 
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from handiwork_cli.processes.interrupts import INTERRUPTED
 from handiwork_core.model.outcome import Code
 
 from .trials import Trial
@@ -137,6 +138,8 @@ class Findings:
     memory: list[Memory] = field(default_factory=list)
     not_injected: dict[str, str] = field(default_factory=dict)
     """Faults that could not be injected, with the reason."""
+    is_cut_short: bool = False
+    """True when the run was ended from outside."""
 
     def counts(self) -> Mapping[str, int]:
         """Return the numbers that must be zero, by name."""
@@ -153,6 +156,13 @@ class Findings:
         """True when goals ran and every count is zero."""
         return bool(self.endings) and not any(self.counts().values())
 
+    @property
+    def exit_code(self) -> int:
+        """The exit code: 1 when a promise was broken, else ``INTERRUPTED`` for a run that was cut short."""
+        if self.is_cut_short and not any(self.counts().values()):
+            return INTERRUPTED
+        return 0 if self.is_good else 1
+
     def lines(self) -> list[str]:
         """Return the report."""
         ends = Counter(end.code.name for end in self.endings)
@@ -161,7 +171,9 @@ class Findings:
             end.recovery_s for end in self.endings if end.recovery_s is not None and end.trial.faults
         ]
         force = f" ({' and '.join(self.force_bodies)})" if self.force_bodies else ""
+        cut = ["ended early by a signal; the report is of the goals before it"] if self.is_cut_short else []
         return [
+            *cut,
             f"{len(self.endings)} goals, seed {self.seed}: "
             + ", ".join(f"{count} {name}" for name, count in self.counts().items()),
             "endings: " + ", ".join(f"{name} {count}" for name, count in ends.most_common()),

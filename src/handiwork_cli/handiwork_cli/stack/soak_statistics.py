@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import binomtest
 
+from handiwork_cli.processes.interrupts import INTERRUPTED
 from handiwork_core.contracts.skill import Progress
 
 NEEDED_RATE = 0.98
@@ -46,6 +47,7 @@ class Tally:
         waited_for: The reasons that it reported.
         stop_world_s: World times from the request to cancel to standstill.
         stop_wall_s: Wall times from the request to cancel to standstill.
+        is_cut_short: True when the run was ended from outside.
     """
 
     wanted: int = 0
@@ -57,6 +59,7 @@ class Tally:
     waited_for: set[str] = field(default_factory=set)
     stop_world_s: list[float] = field(default_factory=list)
     stop_wall_s: list[float] = field(default_factory=list)
+    is_cut_short: bool = False
 
     @property
     def rate(self) -> float:
@@ -68,6 +71,11 @@ class Tally:
     def good(self) -> bool:
         """True when all episodes ran and the rate is high enough."""
         return self.rate >= NEEDED_RATE and self.episodes >= self.wanted
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command: 0 exactly when it is good, ``INTERRUPTED`` for a run that was cut short."""
+        return INTERRUPTED if self.is_cut_short else 0 if self.good else 1
 
     @property
     def causes(self) -> str:
@@ -90,11 +98,15 @@ class Tally:
 
     def lines(self) -> list[str]:
         """Return the report."""
+        cut = [
+            f"ended early by a signal, after {self.episodes} of {self.wanted} episodes"
+        ] * self.is_cut_short
         if not self.episodes:
-            return ["no episode ran"]
+            return [*cut, "no episode ran"]
         won = round(self.rate * self.episodes)
         interval = binomtest(won, self.episodes).proportion_ci(0.95, method="wilson")
         return [
+            *cut,
             f"success {won}/{self.episodes} = {100 * self.rate:.1f} %, 95 % interval "
             f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (Wilson)",
             f"planning time per skill: {_percentiles(self.planning_s, (50, 95, 99))}",

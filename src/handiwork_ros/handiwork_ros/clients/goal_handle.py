@@ -22,6 +22,8 @@ from handiwork_ros.liveness.heartbeat import Heartbeats, Loss
 from handiwork_ros.rclpy_support.action_call import CANCEL_AGAIN_S, ActionCall
 from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATEST_GROWTH
 
+from .goal_waits import GoalWaits
+
 SERVER = "skill_server"
 ANSWER_S = 3.0
 """The longest wait for a goal's acceptance, s; then the goal is sent once more, with its id."""
@@ -37,6 +39,7 @@ LATE_RESULT_S = 0.1
 """The longest wait for a result that was under way when its server ended, s."""
 CANCEL_AGAIN_FOR_S = 20.0
 """The time for which a server that returns is asked to cancel, until the goal has ended, s."""
+CLOSED = "the client was closed before the goal had ended; the goal was not cancelled and may still run"
 POLL_S = 0.02
 R = TypeVar("R", bound=SkillReport | TaskReport)
 
@@ -75,13 +78,14 @@ class GoalHandle(Generic[R]):
 
     The wait for the result ends without one only after the goal was cancelled, and a result that comes meanwhile is
     taken: a goal ends as UNRESPONSIVE when the server's writer is gone, or when no result follows the cancel. If the
-        server
-    returns later, it is asked to cancel again. Its methods may be called from any thread but the feedback callback's.
+    server returns later, it is asked to cancel again. The end of the client ends the wait as well, as UNRESPONSIVE, and
+    leaves the goal alone. Its methods may be called from any thread but the feedback callback's.
     """
 
     def __init__(
         self,
         signs: Heartbeats,
+        waits: GoalWaits,
         make: Callable[[], ActionCall],
         decode: Callable[[int, Any], R],
         lost: Callable[[Outcome], R],
@@ -91,13 +95,14 @@ class GoalHandle(Generic[R]):
 
         Args:
             signs: Bonds to the server.
+            waits: Waits of the client.
             make: Makes the action call.
             decode: Converts the goal's status and result message to the report.
             lost: Converts the outcome of a goal without a result to the report.
             motion: Returns a sentence on the arm's motion; may take a second.
         """
         self._signs, self._decode, self._lost = signs, decode, lost
-        self._motion = motion
+        self._waits, self._motion = waits, motion
         self._gid = signs.gid(SERVER)
         self._sent_s, self._sent = time.monotonic(), 1
         self._cancel_s = math.inf
@@ -128,9 +133,12 @@ class GoalHandle(Generic[R]):
             timeout_s: Longest wait, s.
 
         Returns:
-            False if the goal has not ended.
+            False if the goal has not ended: the time is over, or the client was closed.
         """
-        return self._call.done.wait(timeout_s)
+        end_s = time.monotonic() + timeout_s
+        while not self.done and not self._waits.closing.is_set() and time.monotonic() < end_s:
+            self._call.done.wait(min(POLL_S, max(0.0, end_s - time.monotonic())))
+        return self.done
 
     def result(self, timeout_s: float = 120.0) -> R:
         """Wait for the end of the goal.
@@ -143,9 +151,12 @@ class GoalHandle(Generic[R]):
             The report. Failures are outcomes in it, not exceptions.
         """
         self._timeout_s, end_s = timeout_s, time.monotonic() + timeout_s
-        while not self._call.done.wait(POLL_S):
-            if why := self._why_no_result(time.monotonic(), end_s):
-                return self._give_up(why)
+        with self._waits.entered():
+            while not self._call.done.wait(POLL_S):
+                if self._waits.closing.is_set():
+                    return self._lost(Outcome(Code.UNRESPONSIVE, CLOSED))
+                if why := self._why_no_result(time.monotonic(), end_s):
+                    return self._give_up(why)
         return self._report()
 
     def _why_no_result(self, now_s: float, end_s: float) -> str:

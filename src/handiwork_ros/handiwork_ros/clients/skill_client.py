@@ -29,6 +29,7 @@ from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
 
 from .goal_handle import SERVER, FeedbackCall, GoalHandle
+from .goal_waits import GoalWaits
 from .skill_goals import pick_goal, plan_goal, skill_goal
 
 __all__ = ["SERVER", "GoalHandle", "SkillClient", "SkillReport", "Stage"]
@@ -67,7 +68,7 @@ class SkillClient:
             "run_task": RunTask,
         }
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
-        self._closing = self._background.closing
+        self._waits = GoalWaits()
         self._background.start()
 
     def wait_ready(self, timeout_s: float = 30.0) -> bool:
@@ -80,10 +81,11 @@ class SkillClient:
             False if time is up or the client was closed.
         """
         end_s = time.monotonic() + timeout_s
-        while time.monotonic() < end_s:
-            if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
-                return True
-            self._closing.wait(0.05)
+        with self._waits.entered():
+            while time.monotonic() < end_s and not self._waits.closing.is_set():
+                if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
+                    return True
+                self._waits.closing.wait(0.05)
         return False
 
     def send(self, goal: SkillGoal, on_feedback: OnFeedback | None = None) -> GoalHandle[SkillReport]:
@@ -102,6 +104,7 @@ class SkillClient:
         )
         return GoalHandle(
             self.signs,
+            self._waits,
             lambda: FeedbackCall(self.node, action, goal, note),
             lambda status, message: goal_report_from_msg(status, message.result),
             SkillReport,
@@ -124,6 +127,7 @@ class SkillClient:
         note = None if on_feedback is None else lambda message: on_feedback(task_feedback_from_msg(message))
         return GoalHandle(
             self.signs,
+            self._waits,
             lambda: FeedbackCall(self.node, action, goal, note),
             task_report_from_msg,
             TaskReport,
@@ -269,9 +273,10 @@ class SkillClient:
         return self.send_task(goal, on_feedback).result(timeout_s)
 
     def close(self) -> None:
-        """End the thread and leave the ROS graph; goals that run are not cancelled."""
-        if self._closing.is_set():
+        """End the thread and leave the ROS graph; waits for goals end, and goals that run are not cancelled."""
+        if self._waits.closing.is_set():
             return
+        self._waits.close()
         self._background.stop()
         self.signs.close()
         self._background.destroy()

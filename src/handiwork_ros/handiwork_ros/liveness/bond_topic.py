@@ -152,3 +152,9 @@ class AliveWriters:
         with self._event:
             info = self._event.take_event()
         return None if info is None else int(info.alive_count)
+
+    def close(self) -> None:
+        """Release the event, which otherwise keeps the subscription and its node in the ROS graph."""
+        event, self._event = self._event, None
+        if event is not None:
+            event.destroy_when_not_in_use()

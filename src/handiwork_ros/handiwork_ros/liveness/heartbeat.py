@@ -188,6 +188,8 @@ class Heartbeats:
         with self._lock:
             for peer in self._peers.values():
                 peer.bond.close()
+                if peer.alive is not None:
+                    peer.alive.close()
 
     def _peer(self, name: str) -> _Peer:
         with self._lock:

@@ -325,6 +325,37 @@ def test_a_closed_client_leaves_no_socket_to_the_garbage_collector():
         gc.enable()
 
 
+def test_a_closed_client_leaves_the_graph_without_a_garbage_collection(server):
+    gc.collect()
+    gc.disable()
+    try:
+        client = SkillClient(node_name="short_lived")
+        assert client.send(Pick.Goal(object="cube")).result(0.0).outcome.code in (
+            Code.TIMED_OUT,
+            Code.CANCELED,
+        )
+        until(lambda: "short_lived" in server.node.get_node_names())
+        client.close()
+        until(lambda: "short_lived" not in server.node.get_node_names())
+    finally:
+        gc.enable()
+
+
+def test_the_end_of_the_client_ends_the_wait_and_leaves_the_goal_alone(server, client):
+    run, reports = client.send(Pick.Goal(object="cube")), []
+    until(lambda: server.running == 1)
+    waiting = threading.Thread(target=lambda: reports.append(run.result()))
+    waiting.start()
+    client.close()
+    waiting.join(60.0)
+    assert [report.outcome.code for report in reports] == [Code.UNRESPONSIVE]
+    assert "the client was closed before the goal had ended" in reports[0].outcome.message
+    assert run.result().outcome == reports[0].outcome  # also afterwards
+    assert not run.wait_end(60.0)
+    assert not client.wait_ready(60.0)
+    assert server.cancels == 0
+
+
 def test_a_list_that_occurs_twice_is_written_out_as_servers_take_no_aliases():
     down = [0.0, 1.0, 0.0, 0.0]
     parameters = {"quaternion": down, "waypoints": [{"position": [0.4, 0.0, 0.3], "quaternion": down}]}

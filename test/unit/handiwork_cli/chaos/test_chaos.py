@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import math
+import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.chaos.machine import burners, resident_bytes
+from handiwork_cli.chaos.ros import campaign
 from handiwork_cli.chaos.ros.goals import TrialScene, contradiction_of
 from handiwork_cli.chaos.trials import (
     NETWORK,
@@ -27,6 +30,8 @@ from handiwork_cli.chaos.verdict import (
     TrialEnding,
     UnaskedMotion,
 )
+from handiwork_cli.commands.stack import chaos
+from handiwork_cli.processes.interrupts import INTERRUPTED
 from handiwork_cli.stack.demo_cells import Target
 from handiwork_core.model.outcome import Code
 
@@ -155,3 +160,48 @@ def test_memory_of_a_process_that_has_ended_is_unknown() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
     assert resident_bytes(process.pid) is None
+
+
+class _NoStack:
+    """A stack that does nothing."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def __enter__(self) -> _NoStack:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def wait_active(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("number", "is_false"), [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)]
+)
+def test_a_run_that_is_ended_by_a_signal_prints_its_report(
+    number: signal.Signals,
+    is_false: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Interrupted:
+        def __init__(self, _plan: object, _stack: object, findings: Findings) -> None:
+            self._findings = findings
+
+        def run(self, _write: object) -> None:
+            ending = replace(GOOD, contradiction="the cube lies on the table") if is_false else GOOD
+            self._findings.endings.extend([GOOD, ending])
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(campaign, "Stack", _NoStack)
+    monkeypatch.setattr(campaign, "Campaign", Interrupted)
+    parser = argparse.ArgumentParser()
+    chaos.add_parser(parser.add_subparsers())
+    code = chaos.run(parser.parse_args(["chaos", "--minutes", "60"]))
+    said = capsys.readouterr().out
+    assert code == (1 if is_false else INTERRUPTED)
+    assert "ended early by a signal" in said
+    assert f"2 goals, seed 0: {int(is_false)} false OK" in said

@@ -83,3 +83,15 @@ def test_loopback_alone_needs_no_token_but_refuses_foreign_pages() -> None:
         assert status == 403 and "is another page" in text
     finally:
         server.stop()
+
+
+def test_a_second_page_takes_the_next_free_port_beside_the_first() -> None:
+    first = serve(HOST, 0, "")
+    second = serve(HOST, int(first.get_port()), "")
+    try:
+        ports = [int(one.get_port()) for one in (first, second)]
+        assert ports[0] < ports[1]
+        assert [ask(port, "/", {})[0] for port in ports] == [200, 200]
+    finally:
+        second.stop()
+        first.stop()

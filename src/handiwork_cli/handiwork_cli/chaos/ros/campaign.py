@@ -56,7 +56,7 @@ class ChaosPlan:
 
 
 def run_campaign(plan: ChaosPlan, write: Callable[[str], None], log: Callable[[str], None]) -> Findings:
-    """Run the trials.
+    """Run the trials; a KeyboardInterrupt ends them early.
 
     Args:
         plan: The settings.
@@ -64,7 +64,7 @@ def run_campaign(plan: ChaosPlan, write: Callable[[str], None], log: Callable[[s
         log: Receives the output lines of the stack's processes.
 
     Returns:
-        The findings.
+        The findings, without the trial that was interrupted.
 
     Raises:
         StackError: The stack did not start.
@@ -72,9 +72,12 @@ def run_campaign(plan: ChaosPlan, write: Callable[[str], None], log: Callable[[s
     arguments = stack_arguments(plan.robot, robot_of(plan.robot), "")
     arguments["real_time_factor"] = str(plan.real_time_factor)
     findings = Findings(plan.seed)
-    with burners(plan.load), Stack(arguments, write=log) as stack:
-        stack.wait_active()
-        Campaign(plan, stack, findings).run(write)
+    try:
+        with burners(plan.load), Stack(arguments, write=log) as stack:
+            stack.wait_active()
+            Campaign(plan, stack, findings).run(write)
+    except KeyboardInterrupt:
+        findings.is_cut_short = True
     return findings
 
 
@@ -112,17 +115,18 @@ class Campaign:
             write: Receives a line for each trial.
         """
         end_s = time.monotonic() + 60.0 * self._plan.minutes
-        for index in range(self._plan.goals):
-            if time.monotonic() > end_s:
-                break
-            ending = self._trial(index)
-            self._findings.endings.append(ending)
-            faults = "; ".join(fault.text for fault in ending.trial.faults) or "no fault"
-            marks = "".join(f"  <-- {fault}" for fault in ending.faults)
-            write(
-                f"{index + 1} {ending.trial.goal.value} ({faults}): {ending.code.name}, {ending.took_s:.1f} s{marks}"
-            )
-        self._finish()
+        try:
+            for index in range(self._plan.goals):
+                if time.monotonic() > end_s:
+                    break
+                ending = self._trial(index)
+                self._findings.endings.append(ending)
+                faults = "; ".join(fault.text for fault in ending.trial.faults) or "no fault"
+                marks = "".join(f"  <-- {fault}" for fault in ending.faults)
+                end = f"{ending.code.name}, {ending.took_s:.1f} s{marks}"
+                write(f"{index + 1} {ending.trial.goal.value} ({faults}): {end}")
+        finally:  # also where it is interrupted
+            self._finish()
 
     def draw(self, index: int, *, is_holding: bool) -> Trial:
         """Return a trial.

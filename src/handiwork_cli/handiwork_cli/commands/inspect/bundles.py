@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.served_page import LOOPBACK, PORT, check_address, serve_until_ended
 from handiwork_core.bundles.bundle import Bundle, BundleError, read_bundle, read_head
 from handiwork_core.bundles.folder import BundleFolder, bundle_folder
 
 if TYPE_CHECKING:
+    from handiwork_cli.replay.replay import Replayed
     from handiwork_core.contracts.planning import Engine
     from handiwork_core.model.geometry import Pose
     from handiwork_core.robot.robot import Robot
+    from handiwork_viz.view.ros.page.bundle_page import BundlePage
 
 NEWEST = "last"
 SAME, OTHER, BAD = 0, 1, 2
@@ -42,6 +45,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     replayed.add_argument("bundle", nargs="?", default=NEWEST, help=which)
     text = "plan with another value of a parameter of the goal; may be given several times"
     replayed.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
+    text = "then show the recorded world, the motions and both outcomes in the browser"
+    replayed.add_argument("--view", action="store_true", help=text)
+    replayed.add_argument(
+        "--port", type=int, default=PORT, help="of the page; the next free one where it is taken"
+    )
     replayed.add_argument("--robot-dir", default="", help="folder of the robot; default: the recorded one")
     replayed.set_defaults(run=run_replay)
 
@@ -76,7 +84,11 @@ def run_replay(options: argparse.Namespace) -> int:
 
     Returns:
         Exit code.
+
+    Raises:
+        ConfigError: The port is out of range.
     """
+    check_address(LOOPBACK, options.port)
     from handiwork_cli.replay.replay import lines_of, params_types, preview_bundle, replay_bundle, skill_of
     from handiwork_cli.replay.ros.in_process_planner import planner_of
     from handiwork_cli.replay.ros.refusal import check_again
@@ -102,9 +114,34 @@ def run_replay(options: argparse.Namespace) -> int:
     except BundleError as error:
         print(f"handiwork replay: {error}", file=sys.stderr)
         return BAD
-    print("\n".join(lines_of(replayed)))
+    print("\n".join(lines_of(replayed)), flush=True)
+    if options.view and not _show(options, bundle, path, robot, replayed):
+        return BAD
     is_good = replayed.outcome.ok if replayed.is_new else replayed.is_same
     return SAME if is_good else OTHER
+
+
+def _show(options: argparse.Namespace, bundle: Bundle, path: Path, robot: Robot, replayed: Replayed) -> bool:
+    """Serve the page of a bundle until Ctrl-C; return False where it cannot be served."""
+    from handiwork_cli.replay.explanation import explain
+    from handiwork_cli.replay.replay import lines_of
+
+    if not bundle.seen and not bundle.calls:
+        print(
+            "handiwork replay: the bundle has no snapshot of a world, so there is nothing to show",
+            file=sys.stderr,
+        )
+        return False
+
+    def make() -> BundlePage:
+        from handiwork_viz.view.ros.page.bundle_page import BundlePage
+
+        plan = () if replayed.plan is None else [one.trajectory for one in replayed.plan.motions]
+        texts = [*explain(bundle, str(path)), "", *lines_of(replayed)]
+        folder = robot_folder(bundle, options.robot_dir)
+        return BundlePage(bundle, robot, folder, texts, plan, LOOPBACK, options.port)
+
+    return serve_until_ended("replay", make)
 
 
 def chosen(name: str) -> Path:
@@ -137,6 +174,19 @@ def robot_of(bundle: Bundle, robot_dir: str) -> Robot:
     """
     from handiwork_core.robot_files.loader import load_robot
 
+    return load_robot(robot_folder(bundle, robot_dir))
+
+
+def robot_folder(bundle: Bundle, robot_dir: str) -> Path:
+    """Return the folder of the robot of a bundle; see ``robot_of``.
+
+    Args:
+        bundle: The bundle.
+        robot_dir: Folder of its files; empty for the recorded one, or the installed one of the same name.
+
+    Raises:
+        BundleError: The folder is not there.
+    """
     recorded = Path(bundle.head.robot_dir)
     installed = share_of("robot_description") / "robots" / recorded.name
     places = [Path(robot_dir)] if robot_dir else [recorded, installed]
@@ -145,7 +195,7 @@ def robot_of(bundle: Bundle, robot_dir: str) -> Robot:
         raise BundleError(
             f"robot {bundle.head.robot!r} is not in {places[0]}; name its folder with --robot-dir"
         )
-    return load_robot(found)
+    return found
 
 
 def cpu_engine(robot: Robot, world_T_base: Pose) -> Engine:

@@ -12,6 +12,7 @@ from handiwork_cli.chaos.machine import load_now
 from handiwork_cli.chaos.network.relay import run_behind_relay
 from handiwork_cli.chaos.network.ros.stack_end import SKIPPED
 from handiwork_cli.chaos.ros.campaign import ChaosPlan, run_campaign
+from handiwork_cli.processes.interrupts import interruptible
 from handiwork_cli.stack.stack import StackError
 
 MANY = 1_000_000
@@ -46,13 +47,17 @@ def run(options: argparse.Namespace) -> int:
         options: Parsed command line.
 
     Returns:
-        Exit code, 0 exactly when every promise was kept; 77 when this machine permits no network namespaces.
+        Exit code, 0 exactly when every promise was kept to the end; 130 when the run was ended early by SIGINT or
+        SIGTERM and none was broken; 77 when this machine permits no network namespaces.
     """
     plan = ChaosPlan(
         options.robot, options.seed, options.goals, options.minutes, options.load, options.real_time_factor
     )
-    if options.network:
-        return _run_network(plan)
+    with interruptible():
+        return _run_network(plan) if options.network else _run_here(plan)
+
+
+def _run_here(plan: ChaosPlan) -> int:
     begin_s = time.monotonic()
     try:
         findings = run_campaign(
@@ -62,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"handiwork chaos: {error}", file=sys.stderr)
         return 1
     print("\n".join(findings.lines()))
-    print(f"{time.monotonic() - begin_s:.0f} s of wall time, load {load_now():.1f} at the end")
-    return 0 if findings.is_good else 1
+    print(f"{time.monotonic() - begin_s:.0f} s of wall time, load {load_now():.1f} at the end", flush=True)
+    return findings.exit_code
 
 
 def _run_network(plan: ChaosPlan) -> int:

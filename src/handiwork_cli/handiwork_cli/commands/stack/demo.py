@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.served_page import MISSING
 from handiwork_cli.stack.demo_cells import (
     Target,
     add_backend,
@@ -23,7 +24,7 @@ from handiwork_cli.stack.stack import Stack, StackError
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.robot import Robot
 
-from .view import MISSING, add_page_options
+from .view import add_page_options
 
 if TYPE_CHECKING:
     from handiwork_viz.film.recorder import Recorder

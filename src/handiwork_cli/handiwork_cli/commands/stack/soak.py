@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tqdm import tqdm
 
+from handiwork_cli.processes.interrupts import interruptible
 from handiwork_cli.stack.demo_cells import (
     Target,
     add_backend,
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         options: Parsed command line.
 
     Returns:
-        Exit code, 0 exactly when enough episodes succeed.
+        Exit code, 0 exactly when enough episodes succeed; 130 when it was ended early by SIGINT or SIGTERM.
     """
     begin_s = time.monotonic()
     try:
@@ -73,10 +74,11 @@ def run(options: argparse.Namespace) -> int:
     except (KeyError, ConfigError) as error:
         print(f"handiwork soak: {error.args[0]}", file=sys.stderr)
         return 2
-    tally = measure(options, targets)
-    print("\n".join(tally.lines()))
-    print(f"{time.monotonic() - begin_s:.0f} s of wall time")
-    return 0 if tally.good else 1
+    with interruptible():
+        tally = measure(options, targets)
+        print("\n".join(tally.lines()))
+        print(f"{time.monotonic() - begin_s:.0f} s of wall time", flush=True)
+    return tally.exit_code
 
 
 def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str = "") -> list[Target]:
@@ -97,6 +99,8 @@ def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str =
 
 def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
     """Run the episodes. A stack that does not start or dies is the failure of that episode.
+
+    A KeyboardInterrupt ends the run early.
 
     Args:
         options: Parsed command line of ``soak`` or ``soak-all``.
@@ -124,6 +128,8 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
                 end = f"failed: {failure.text}" if failure else f"ok, {tally.episode_s[-1]:.1f} s"
                 tqdm.write(f"episode {index + 1}/{options.episodes} seed {options.seed + index}: {end}")
                 sys.stdout.flush()
+    except KeyboardInterrupt:
+        tally.is_cut_short = True
     except StackError as error:
         print(f"handiwork soak: {error}", file=sys.stderr)
         tally.episodes = max(tally.episodes, len(tally.failures)) + 1

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from handiwork_cli.commands.stack import soak
+from handiwork_cli.processes.interrupts import interruptible
 from handiwork_cli.stack.demo_cells import robot_of, standing_robots
 from handiwork_cli.stack.soak_statistics import Tally
 
@@ -39,11 +40,17 @@ def run(options: argparse.Namespace) -> int:
         options: Parsed command line.
 
     Returns:
-        Exit code, 0 exactly when enough episodes of every row succeed.
+        Exit code, 0 exactly when enough episodes of every row succeed; 130 when the run was ended early by SIGINT or
+        SIGTERM.
     """
+    with interruptible():
+        return _run_cases(options)
+
+
+def _run_cases(options: argparse.Namespace) -> int:
     rows: list[str] = []
     again: list[str] = []
-    good = True
+    code = 0
     try:
         for robot, arms in _cases(options.robots):
             options.robot = robot
@@ -52,12 +59,14 @@ def run(options: argparse.Namespace) -> int:
             print("\n".join(tally.lines()), flush=True)
             rows.append(_row(robot, arms, tally))
             again += _repeat(robot, arms, tally)
-            good &= tally.good
-    finally:  # so that an interrupt prints the rows so far
-        print("\n".join([*HEAD, *rows]))
+            code = max(code, tally.exit_code)
+            if tally.is_cut_short:
+                break
+    finally:  # so that a fault prints the rows so far
+        print("\n".join([*HEAD, *rows]), flush=True)
         if again:
             print("\n".join(["failed episodes again:", *again]))
-    return 0 if good else 1
+    return code
 
 
 def _cases(names: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import socket
 import sys
 import threading
 
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.processes.ros_environment import with_ros_defaults
-from handiwork_core.config.dataclass_loader import ConfigError
-
-MISSING = "needs viser; pip install -r requirements/show.txt"
-PORT = 8080
+from handiwork_cli.processes.served_page import MISSING, PORT, check_address
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -80,27 +76,6 @@ def run(options: argparse.Namespace) -> int:
     ended.wait()
     page.close()
     return 0
-
-
-def check_address(host: str, port: int) -> None:
-    """Refuse an address that cannot be served at.
-
-    Args:
-        host: The address.
-        port: The port; 0 for any.
-
-    Raises:
-        ConfigError: It is none of this machine, or the port is out of range.
-    """
-    if not 0 <= port <= 65535:
-        raise ConfigError("view", [f"port {port}: is out of range; give 0 to 65535"])
-    try:
-        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.bind(address)
-    except OSError as error:
-        fault = f"host {host!r}: is no address of this machine ({error.strerror}); give 127.0.0.1 or 0.0.0.0"
-        raise ConfigError("view", [fault]) from error
 
 
 def _tell_ready(robot: str) -> None:

@@ -122,13 +122,21 @@ def nodes_html(states: Mapping[str, tuple[int, str]], pace: str, cups: Mapping[s
         colour = GREEN if state == 3 else RED if state == 4 else GREY
         lines.append(f"{_chip(NODE_STATES[state], colour)} {escape(name)} {escape(text)}")
     for name, cup in cups.items():
-        state_text = (
-            f"holds {cup.object or 'an object'}" if cup.sealed else f"on, {cup.why}" if cup.on else "off"
-        )
         lines.append(
-            f"{_chip('suction', GREEN if cup.sealed else GREY)} {escape(name)}: {escape(state_text)}"
+            f"{_chip('suction', GREEN if cup.sealed else GREY)} {escape(name)}: {escape(cup_text(cup))}"
         )
     return FRAME.format("<br>".join(lines))
+
+
+def cup_text(cup: SuctionState) -> str:
+    """Return what a suction cup does.
+
+    Args:
+        cup: Its state.
+    """
+    if cup.sealed:
+        return f"holds {cup.object or 'an object'}"
+    return ("on, " + (cup.why or "no seal")) if cup.on else "off"
 
 
 def end_html(code: str, message: str, faults: Iterable[str] = ()) -> str:
@@ -141,6 +149,15 @@ def end_html(code: str, message: str, faults: Iterable[str] = ()) -> str:
     """
     items = "".join(f"<li>{escape(fault)}</li>" for fault in faults)
     return FRAME.format(f"{_chip(code, GREEN if code == 'OK' else RED)} {escape(message)}<ul>{items}</ul>")
+
+
+def lines_html(lines: Iterable[str]) -> str:
+    """Return sentences below each other.
+
+    Args:
+        lines: The sentences.
+    """
+    return FRAME.format("<br>".join(escape(line) for line in lines))
 
 
 def _end_of(goal: GoalView) -> str:

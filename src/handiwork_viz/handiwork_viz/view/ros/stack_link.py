@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import threading
@@ -232,8 +231,6 @@ class StackLink:
             session, self._session = self._session, None
         if session is not None:
             session.close()
-            del session
-            gc.collect()  # action clients and their node refer to each other, and would stay in the ROS graph
             self.board.forget_running()
             self.conditions = self.progress = self.safety = None
             self.markers = self.motion = self.candidates = self.belts = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+from dataclasses import replace
 
 import pytest
 from handiwork_msgs.action import Pick, Place
@@ -100,6 +101,19 @@ def test_what_was_measured_is_printed_after_an_interrupt(
     with pytest.raises(KeyboardInterrupt):
         soak_all.run(options("--robots", "genie1"))
     assert "| genie1 | right_arm | 100/100 |" in capsys.readouterr().out
+
+
+def test_a_soak_that_is_interrupted_ends_with_the_table_and_no_further_case(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(asked: argparse.Namespace, targets: list[soak.Target]) -> Tally:
+        return replace(tally_of(3), is_cut_short=True)
+
+    monkeypatch.setattr(soak, "measure", measure)
+    assert soak_all.run(options("--robots", "genie1")) == 130
+    said = capsys.readouterr().out
+    assert "ended early by a signal, after 3 of 100 episodes" in said
+    assert said.count("| genie1 |") == 1
 
 
 def test_a_stack_that_died_is_no_success_however_few_episodes_failed() -> None:

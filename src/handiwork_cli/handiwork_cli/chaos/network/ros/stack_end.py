@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from handiwork_cli.chaos.network.namespaces import NamespaceError
 from handiwork_cli.chaos.network.orders import join
+from handiwork_cli.processes.interrupts import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
     import socket
 
     from handiwork_cli.chaos.ros.campaign import ChaosPlan
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
 SKIPPED = 77
 """The exit code of a run that this machine does not permit."""
 START_S = 60.0
@@ -98,21 +97,24 @@ def run_trials(plan: ChaosPlan, relay: socket.socket) -> int:
     arguments = stack_arguments(plan.robot, robot_of(plan.robot), "")
     arguments["real_time_factor"] = str(plan.real_time_factor)
     findings = Findings(plan.seed)
-    with (
-        burners(plan.load),
-        Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack,
-    ):
-        stack.wait_active()
-        client = RemoteClient(plan.robot, relay)
-        try:
-            if not client.ask(ready_s=START_S)["ready"]:
-                raise StackError(f"the client did not find the skill server within {START_S:.0f} s")
-            campaign = NetworkCampaign(plan, stack, findings, client, relay)
-            campaign.run(lambda line: print(line, flush=True))
-        finally:
-            client.close()
-    print("\n".join(findings.lines()))
-    return 0 if findings.is_good else 1
+    try:
+        with (
+            burners(plan.load),
+            Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack,
+        ):
+            stack.wait_active()
+            client = RemoteClient(plan.robot, relay)
+            try:
+                if not client.ask(ready_s=START_S)["ready"]:
+                    raise StackError(f"the client did not find the skill server within {START_S:.0f} s")
+                campaign = NetworkCampaign(plan, stack, findings, client, relay)
+                campaign.run(lambda line: print(line, flush=True))
+            finally:
+                client.close()
+    except KeyboardInterrupt:
+        findings.is_cut_short = True
+    print("\n".join(findings.lines()), flush=True)
+    return findings.exit_code
 
 
 def main(plan: str) -> int:
@@ -147,8 +149,9 @@ def main(plan: str) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        code = main(*sys.argv[1:])
-    except KeyboardInterrupt:  # the command that has passed the signal on says so
-        code = INTERRUPTED
+    with interruptible():
+        try:
+            code = main(*sys.argv[1:])
+        except KeyboardInterrupt:  # the command that has passed the signal on says so
+            code = INTERRUPTED
     raise SystemExit(code)

@@ -18,7 +18,6 @@ from handiwork_ros.actions.skill_report import SkillPreview
 from handiwork_viz.view.model.scene_state import (
     Pace,
     bodies_of,
-    link_places,
     motion_positions,
     positions_along,
 )
@@ -43,8 +42,6 @@ TEXT_EVERY = 6
 """Texts are looked at with every sixth picture of the scene."""
 REST_S = 5.0
 """Pause between two checks for an open browser, s; a new browser ends it at once."""
-SAME_M, SAME_RAD = 1e-3, 1e-2
-"""A link whose ghost is as near as this is not drawn twice."""
 GHOST_S = 3.0
 """Time in which the ghost of a preview goes through the whole plan, s."""
 
@@ -168,6 +165,7 @@ class ViewPage:
             self._state.update(world, self._pace)
             self._simulation.update(self._pace, has_simulation=self._link.has_simulation())
             self._scene.draw_contacts(world)
+            self._scene.draw_suction(world.suction)
             self._mark_failure()
             self._draw_markers()
 
@@ -213,14 +211,7 @@ class ViewPage:
             positions = motion_positions(motion, 1.0)
         else:
             positions = {}
-        if not positions:
-            scene.draw_ghost(None)
-            return
-        real, ghost = link_places(self._robot, world), link_places(self._robot, world, positions)
-        near = {"within_m": SAME_M, "within_rad": SAME_RAD}
-        scene.draw_ghost(
-            {link: pose for link, pose in ghost.items() if not pose.almost_equal(real[link], **near)}
-        )
+        scene.draw_ghost_at(world, positions)
 
 
 class ObjectDrag:

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.suction import SuctionSpec, SuctionState
 from handiwork_core.model.world import World, WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_viz.film.palette import color_of
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 from handiwork_viz.view.model.scene_state import Moved, contact_lines, link_places
+from handiwork_viz.view.model.texts import cup_text
 from handiwork_viz.view.ros.condition_drawings import BeltDrawing
 
 if TYPE_CHECKING:
@@ -26,8 +28,23 @@ ROUNDING_M = 0.002
 AXES_M, AXES_RADIUS_M = 0.06, 0.002
 CONTACT_RGB, FORCE_RGB = (240, 140, 0), (250, 82, 82)
 CONTACT_M = 0.012
+SAME_M, SAME_RAD = 1e-3, 1e-2
+"""A link whose ghost is as near as this is not drawn twice."""
 BELT_RGB, CHEVRON_M = (250, 190, 30), 0.12
-LAYERS = ("robot", "objects", "names", "frames", "belts", "contacts", "conditions", "ghost", "candidates")
+SEALED_RGB, OPEN_RGB, OFF_RGB = (47, 158, 68), (240, 140, 0), (134, 142, 150)
+RIM_CORNERS = 24
+LAYERS = (
+    "robot",
+    "objects",
+    "names",
+    "frames",
+    "belts",
+    "suction",
+    "contacts",
+    "conditions",
+    "ghost",
+    "candidates",
+)
 HIDDEN = ("frames", "names")
 """The layers that are not shown at first."""
 
@@ -61,6 +78,12 @@ class SceneView:
         self.has_new_objects = False
         """True once objects were replaced, and with them what is drawn on them."""
         self._contacts = self._conditions = b""
+        self._cups: dict[str, tuple[SuctionSpec, str, int]] = {
+            arm.gripper.name: (arm.gripper.suction, arm.tcp_link, arm.gripper.ee_axis)
+            for arm in robot.arms.values()
+            if arm.gripper is not None and arm.gripper.suction is not None
+        }
+        self._cups_shown: tuple[object, ...] = ()
         self._add_robot()
 
     def _add_robot(self) -> None:
@@ -215,6 +238,36 @@ class SceneView:
         with self._server.atomic():
             self._replace_lines("contacts", "/contacts", found.points, found.lines, CONTACT_RGB, FORCE_RGB)
 
+    def draw_suction(self, cups: Mapping[str, SuctionState]) -> None:
+        """Draw the rim of each suction cup: green with a seal, orange while it has none, grey while it is off.
+
+        Args:
+            cups: State by gripper.
+        """
+        shown = tuple((name, one.on, one.sealed, one.object) for name, one in cups.items())
+        if shown == self._cups_shown:
+            return
+        self._cups_shown = shown
+        with self._server.atomic():
+            for node in self._layers["suction"]:
+                node.remove()
+            self._layers["suction"].clear()
+            for name, state in cups.items():
+                if name in self._cups:
+                    self._add_cup(name, state)
+
+    def _add_cup(self, name: str, state: SuctionState) -> None:
+        spec, link, axis = self._cups[name]
+        path = f"/robot/{link}/{_path(name)}_cup"
+        colour = SEALED_RGB if state.sealed else OPEN_RGB if state.on else OFF_RGB
+        rim = ring(spec.radius_m, axis).astype(np.float32)
+        text = cup_text(state)
+        self._to_layer(
+            "suction",
+            self._scene.add_line_segments(f"{path}/rim", rim, colour, line_width=4.0),
+            self._scene.add_label(f"{path}/text", text),
+        )
+
     def _replace_lines(
         self, layer: str, path: str, points: Array, lines: Array, point_rgb: Any, line_rgb: Any
     ) -> None:
@@ -299,6 +352,22 @@ class SceneView:
                 if node.visible != is_shown:
                     node.visible = is_shown
 
+    def draw_ghost_at(self, world: World, positions: Mapping[str, float]) -> None:
+        """Draw the robot at other joint positions, where it differs from the real one.
+
+        Args:
+            world: The snapshot.
+            positions: Positions by joint, rad or m; none removes the ghost.
+        """
+        if not positions:
+            self.draw_ghost(None)
+            return
+        real, ghost = link_places(self._robot, world), link_places(self._robot, world, positions)
+        near = {"within_m": SAME_M, "within_rad": SAME_RAD}
+        self.draw_ghost(
+            {link: pose for link, pose in ghost.items() if not pose.almost_equal(real[link], **near)}
+        )
+
     def _ghost(self, link: str) -> Any:
         solid = self._solids[link]
         if link not in self._ghosts and len(solid.corners):
@@ -322,6 +391,22 @@ class SceneView:
                 axes = self._scene.add_frame(path, axes_length=0.03, axes_radius=0.0012)
                 put(axes, pose)
                 self._to_layer("candidates", axes, self._scene.add_label(f"{path}/reason", reason))
+
+
+def ring(radius_m: float, axis: int) -> Array:
+    """Return a circle about one axis.
+
+    Args:
+        radius_m: Its radius, m.
+        axis: Index of the axis.
+
+    Returns:
+        Segments, (n, 2, 3), m.
+    """
+    turns = np.linspace(0.0, 2.0 * np.pi, RIM_CORNERS + 1)
+    points = np.zeros((len(turns), 3))
+    points[:, (axis + 1) % 3], points[:, (axis + 2) % 3] = radius_m * np.cos(turns), radius_m * np.sin(turns)
+    return np.stack([points[:-1], points[1:]], axis=1)
 
 
 def chevrons(length_m: float) -> Array:
