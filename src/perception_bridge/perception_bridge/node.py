@@ -87,6 +87,11 @@ class PerceptionBridge(ManagedNode):
         if self._world is not None:
             self._world.stop()
 
+    def on_close(self) -> None:
+        """End the threads that search images."""
+        for source in self._sources:
+            source.close()
+
     def _start_over(self) -> None:
         if self._world is not None:
             self._tracker.clear()

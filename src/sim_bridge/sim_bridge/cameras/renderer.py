@@ -16,6 +16,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.shapes import Color
+from sim_bridge.cameras.decals import Decal
 from sim_bridge.cameras.view_model import compile_view
 
 Pixels = NDArray[np.uint8]
@@ -90,6 +91,7 @@ class SceneRenderer:
         world_T_base: Pose of its root link.
         cameras: The cameras.
         colors: Colours of objects by name.
+        decals: Pictures on objects by the objects' names.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class SceneRenderer:
         world_T_base: Pose,
         cameras: Sequence[Camera],
         colors: Mapping[str, Color],
+        decals: Mapping[str, Sequence[Decal]] | None = None,
     ) -> None:
         os.environ["MUJOCO_GL"] = library  # read by the import
         import mujoco  # heavy, and needs the choice of the library
@@ -106,6 +109,7 @@ class SceneRenderer:
         self._mj: Any = mujoco
         self._robot, self._world_T_base = robot, world_T_base
         self._cameras, self._colors = tuple(cameras), colors
+        self._decals = decals or {}
         self._contexts: dict[tuple[int, int], Any] = {}
         self._show(())
 
@@ -122,7 +126,9 @@ class SceneRenderer:
 
     def _show(self, objects: Iterable[WorldObject]) -> None:
         items = tuple(objects)
-        model = compile_view(self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors)
+        model = compile_view(
+            self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors, self._decals
+        )
         self.close()
         self._model, self._data = model, self._mj.MjData(model)
         self._mocap = {item.name: int(model.body(item.name).mocapid[0]) for item in items}
