@@ -40,6 +40,7 @@ COMMANDS = {
     "inspect.show_robot": ("show-robot", "draw-robots"),
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),
+    "files.calibrate": ("calibrate",),
     "files.score_judge": ("score-judge",),
     "files.generate": ("generate", "merge", "replay-actions", "export"),
     "stack.security": ("security",),

@@ -15,6 +15,7 @@ from handiwork_core.scene.loader import Scene, SceneObject
 from handiwork_core.scene.shapes import ContainerSpec, PoseSpec, ShapeSpec
 from handiwork_core.scene.tags import TagSpec, shared_tags
 from handiwork_core.scene.words import READERS
+from perception_bridge.table.static_frame import StaticFrame, load_frame
 from perception_bridge.tracking.settings import TrackingSettings
 
 MOST_SOURCES = 64
@@ -124,10 +125,11 @@ class LabelSpec:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """The whole file."""
+    """The whole file. ``frames``: files of static transforms beside it, such as those of ``handiwork calibrate``."""
 
     labels: dict[str, LabelSpec] = field(default_factory=dict)
     sources: tuple[SourceSpec, ...] = ()
+    frames: tuple[str, ...] = ()
     tracking: TrackingSettings = field(default_factory=TrackingSettings)
 
     def __post_init__(self) -> None:
@@ -160,11 +162,13 @@ class ObjectTable:
         labels: Labels by each class id that means them.
         sources: The sources.
         tracking: Settings of the tracker.
+        frames: Static transforms, such as the places of cameras.
     """
 
     labels: Mapping[str, Label]
     sources: tuple[SourceSpec, ...]
     tracking: TrackingSettings
+    frames: tuple[StaticFrame, ...] = ()
 
     def objects(self) -> dict[str, WorldObject]:
         """Return all objects that can be detected, by name."""
@@ -204,7 +208,12 @@ def load_table(path: Path, scene: Scene) -> ObjectTable:
             known = nearest(source.label, list(labels))
             faults.append(f"sources[{i}].label: no label {source.label!r}; {known}")
     faults += _twice(labels, scene)
-    found = ObjectTable(labels, spec.sources, spec.tracking)
+    frames = tuple(load_frame(path.parent / name) for name in spec.frames)
+    children = [frame.child_frame for frame in frames]
+    faults += [
+        f"frames: {name!r} is there twice" for name in sorted({c for c in children if children.count(c) > 1})
+    ]
+    found = ObjectTable(labels, spec.sources, spec.tracking, frames)
     faults += [f"labels.{one}" for one in shared_tags(found.tags())]
     if not found.tags() and any(source.kind is SourceKind.TAGS for source in spec.sources):
         faults.append(
