@@ -154,19 +154,28 @@ def find_looks(
         if missing := [name for name in robot.arm(spec.arm).joint_names if name not in one.joints]:
             text = f"looks[{i}].joints: has no {missing[0]}; give all joints of {robot.name!r}"
             raise ConfigError(str(folder / FILE), [text])
-        gray = cv2.imread(str(folder / one.image), cv2.IMREAD_GRAYSCALE)
+        gray = _read_image(folder / one.image)
         if gray is None:
-            raise ConfigError(str(folder / FILE), [f"looks[{i}].image: {one.image} cannot be read"])
+            raise ConfigError(
+                str(folder / FILE), [f"looks[{i}].image: {one.image} is no image that can be read"]
+            )
         if gray.shape != (camera.height, camera.width):
             size = f"{gray.shape[1]} x {gray.shape[0]}, and the camera {camera.width} x {camera.height}"
             raise ConfigError(str(folder / FILE), [f"looks[{i}].image: {one.image} is {size} pixels"])
         try:
-            view = finder.find(np.asarray(gray, np.uint8), camera)
+            view = finder.find(gray, camera)
         except ValueError as error:
             faults.append(f"{one.image}: {error}")
         else:
             found.append((one.image, Look(link_poses(robot, one.joints, (hand,))[hand], view)))
     return found, faults
+
+
+def _read_image(path: Path) -> Gray | None:
+    """Return an image in grey; None for what is missing, or is none."""
+    data = np.frombuffer(path.read_bytes(), np.uint8) if path.is_file() else np.zeros(0, np.uint8)
+    gray = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if len(data) else None
+    return None if gray is None else np.asarray(gray, np.uint8)
 
 
 def frame_pose(spec: RecordingSpec) -> Pose:

@@ -132,6 +132,8 @@ def run_record(options: argparse.Namespace) -> int:
         recorder = LookRecorder(node, options.camera)
         spec = _begun(options, recorder)
         return _record(options, recorder, spec, robot)
+    except ConfigError:
+        raise  # the command line says it
     except ValueError as error:
         print(f"handiwork calibrate: {error}", file=sys.stderr)
         return 1
@@ -211,6 +213,8 @@ def run_solve(options: argparse.Namespace) -> int:
         for fault in faults:
             print(f"left out: {fault}")
         found = solve([look for _, look in looks], mount, spec.camera.pinhole())
+    except ConfigError:
+        raise  # the command line says it
     except ValueError as error:
         print(f"handiwork calibrate: {error}", file=sys.stderr)
         return 1
