@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,11 +81,30 @@ class TruthWatch:
         """
         with self._lock:
             objects, states = dict(self._objects), dict(self._states)
-        missing = [one for one in (name, container) if one not in states or one not in objects]
-        if missing:
-            return f"{missing[0]!r} is not in the simulation"
-        place = states[container].world_T_object.inverse() @ states[name].world_T_object
-        points = np.concatenate([box_points(shape) for shape in objects[container].shapes])
-        low, high = points.min(axis=0), points.max(axis=0) + (0.0, 0.0, above_m)
-        out_m = float(np.maximum(low - place.translation_m, place.translation_m - high).max())
-        return f"the true {name!r} is {1e3 * out_m:.0f} mm outside of {container!r}" if out_m > 0.0 else ""
+        return outside(objects, states, name, container, above_m)
+
+
+def outside(
+    objects: Mapping[str, WorldObject],
+    states: Mapping[str, ObjectState],
+    name: str,
+    container: str,
+    above_m: float,
+) -> str:
+    """Return why an object is not in a container; empty if its origin is within the container's bounds.
+
+    Args:
+        objects: All objects.
+        states: Their states.
+        name: The object.
+        container: The container.
+        above_m: Height over the rim up to which the object is in it, m.
+    """
+    missing = [one for one in (name, container) if one not in states or one not in objects]
+    if missing:
+        return f"{missing[0]!r} is not in the simulation"
+    place = states[container].world_T_object.inverse() @ states[name].world_T_object
+    points = np.concatenate([box_points(shape) for shape in objects[container].shapes])
+    low, high = points.min(axis=0), points.max(axis=0) + (0.0, 0.0, above_m)
+    out_m = float(np.maximum(low - place.translation_m, place.translation_m - high).max())
+    return f"the true {name!r} is {1e3 * out_m:.0f} mm outside of {container!r}" if out_m > 0.0 else ""
