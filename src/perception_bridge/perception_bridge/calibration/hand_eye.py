@@ -161,7 +161,9 @@ def _orthonormal(matrix: Array) -> Array:
 def _mean(poses: Sequence[Pose]) -> Pose:
     """Return the mean of poses that are close to each other."""
     place = np.mean([pose.translation_m for pose in poses], axis=0)
-    return Pose.of(place, Rotation.from_matrix(_orthonormal(sum(pose.rotation.matrix() for pose in poses))))
+    return Pose.of(
+        place, Rotation.from_matrix(_orthonormal(np.sum([pose.rotation.matrix() for pose in poses], axis=0)))
+    )
 
 
 def _expected(look: Look, camera: Pose, board: Pose, mount: Mount) -> Pose:

@@ -146,7 +146,7 @@ def to_gray(image: Image) -> Gray:
         text = f"has {len(image.data)} bytes in rows of {image.step}"
         raise ValueError(f"the image {text}; {image.height} rows of {row} bytes are needed")
     pixels = np.frombuffer(image.data, np.uint8, image.step * image.height).reshape(image.height, image.step)
-    pixels = np.ascontiguousarray(pixels[:, :row])
+    used = np.ascontiguousarray(pixels[:, :row])
     if conversion is None:
-        return pixels
-    return np.asarray(cv2.cvtColor(pixels.reshape(image.height, image.width, channels), conversion), np.uint8)
+        return used
+    return np.asarray(cv2.cvtColor(used.reshape(image.height, image.width, channels), conversion), np.uint8)
