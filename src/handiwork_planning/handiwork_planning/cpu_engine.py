@@ -61,6 +61,19 @@ class CpuEngine(Engine):
         report(1.0, "ready")
         Thread(target=_import_checks, name="import of checks", daemon=True).start()
 
+    @classmethod
+    def preload(cls, robot: Robot, report: Report) -> None:
+        """Load the kernels; see ``Engine.preload``.
+
+        Args:
+            robot: The robot.
+            report: Receives the progress.
+        """
+        report(0.0, "loading Numba")
+        from .warm_up import warm_up
+
+        warm_up(robot, Pose.identity(), report)
+
     def update_world(self, world: World) -> None:
         """See ``Engine.update_world``."""
         self._core.scene.update(world)

@@ -73,7 +73,9 @@ class PlannerNode(ManagedNode):
         self._worker: EngineWorker | None = None
 
     def on_load(self, report: Report) -> None:
-        """Read the robot, and choose the engine; see ``ManagedNode.on_load``.
+        """Read the robot, choose the engine, and load its kernels; see ``ManagedNode.on_load``.
+
+        Meanwhile the node's process and the others find each other, which takes seconds.
 
         Args:
             report: Receives the progress.
@@ -91,9 +93,10 @@ class PlannerNode(ManagedNode):
         self._found = self._engines()
         self._kind, why = choose(self._engine_name, self._found)
         self.get_logger().info(why)
+        self._kind.preload(self._robot, report)
 
     def on_prepare(self, report: Report) -> None:
-        """Wait for the robot's pose, then load the engine, which takes the longest; it stays until cleanup.
+        """Wait for the robot's pose, then load the engine; it stays until cleanup.
 
         Args:
             report: Receives the progress.

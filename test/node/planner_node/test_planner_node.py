@@ -70,6 +70,11 @@ class SlowEngine(Engine):
     capabilities = frozenset({Capability.JOINT_GOALS, Capability.POSE_GOALS})
     gate = threading.Event()
     entered = threading.Event()
+    preloaded = threading.Event()
+
+    @classmethod
+    def preload(cls, robot: Any, report: Any) -> None:
+        cls.preloaded.set()
 
     def __init__(self, robot: Any, world_T_base: Pose, report: Any) -> None:
         report(0.5, "warming up")
@@ -154,6 +159,21 @@ def bench(nothing_left_over: None) -> Iterator[Bench]:
         wait_for(lambda: planner._pipeline is not None and planner._pipeline.readers.joint_age_s() < 0.5)
         yield Bench(made, planner, client, node, signs)
         SlowEngine.gate.set()
+        planner.begin_shutdown()
+        wait_for(planner.is_idle)
+        planner.end_shutdown()
+
+
+def test_the_engine_loads_while_nobody_has_found_the_base_of_the_robot(nothing_left_over: None) -> None:
+    """Discovery takes seconds after a restart, and the engine loads meanwhile."""
+    SlowEngine.preloaded.clear()
+    with stage() as made:
+        given = [Parameter("robot_dir", value=str(ROBOT_DIR))]
+        planner = PlannerNode(lambda: {"slow": SlowEngine}, context=made.context, parameter_overrides=given)
+        made.add(planner)
+        assert SlowEngine.preloaded.wait(60.0)
+        wait_for(lambda: "waiting for frame" in planner.status_text)
+        assert not planner.is_active
         planner.begin_shutdown()
         wait_for(planner.is_idle)
         planner.end_shutdown()

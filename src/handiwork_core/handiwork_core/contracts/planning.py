@@ -319,6 +319,15 @@ class Engine(ABC):
         """
         return ""
 
+    @classmethod  # noqa: B027 - an engine without it loads in __init__
+    def preload(cls, robot: Robot, report: Report) -> None:
+        """Load what does not depend on the pose of the robot's base, which a node learns later; by default nothing.
+
+        Args:
+            robot: The robot.
+            report: Receives the progress, 0 to 1, and a text.
+        """
+
     @abstractmethod
     def update_world(self, world: World) -> None:
         """Take over a new snapshot: geometry when ``world.version`` changed, else poses. Fast; keeps attachments out.
