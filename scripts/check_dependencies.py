@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KEYS = {
     "numpy": "python3-numpy",
+    "cv2": "python3-opencv",
     "scipy": "python3-scipy",
     "numba": "python3-numba",
     "yaml": "python3-yaml",

@@ -42,6 +42,7 @@ COMMANDS = {
     "files.reach": ("reach",),
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),
+    "files.calibrate": ("calibrate",),
     "files.score_judge": ("score-judge",),
     "files.generate": ("generate", "merge", "replay-actions"),
     "files.render": ("render",),

@@ -15,16 +15,21 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.qos import TF_STATIC
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.ros.camera_frames import CameraFrames
 from perception_bridge.ros.hands import Hands
 from perception_bridge.ros.sources import Source
-from perception_bridge.ros.world_topics import WorldTopics
+from perception_bridge.ros.world_topics import WorldTopics, static_frames
 from perception_bridge.table.object_table import load_table
 from perception_bridge.tracking.tracker import Tracker
+from tf2_msgs.msg import TFMessage
 
+STATIC_PERIOD_S = 2.0
+"""The period of the repetition of static frames, s."""
 PERIOD_S = 0.02
 """The period of the published states, s: 50 Hz."""
 
@@ -44,6 +49,7 @@ class PerceptionBridge(ManagedNode):
         self._clock_s = RosClock(self)
         self._sources: list[Source] = []
         self._world: WorldTopics | None = None
+        self._frames = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = self.get_clock().create_jump_callback(
             back, post_callback=guard(self, lambda _jump: self._start_over())
@@ -72,6 +78,8 @@ class PerceptionBridge(ManagedNode):
             now = self._clock_s.now_s
             self._sources = [Source(self, one, table, self._tracker, frames, now) for one in table.sources]
             self._world = WorldTopics(self, scene, self._tracker)
+            if table.frames:
+                self._frames.publish(static_frames(table.frames, now()))
             # Of steady time, so that readers are not left without a message while the world is paused.
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self.create_timer(PERIOD_S, guard(self, self._on_timer), clock=steady)
@@ -86,6 +94,12 @@ class PerceptionBridge(ManagedNode):
         """Stop repeating the latched messages."""
         if self._world is not None:
             self._world.stop()
+            self._frames.forget()
+
+    def on_close(self) -> None:
+        """End the threads that search images."""
+        for source in self._sources:
+            source.close()
 
     def _start_over(self) -> None:
         if self._world is not None:

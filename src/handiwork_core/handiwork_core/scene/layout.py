@@ -20,6 +20,7 @@ from handiwork_core.model.geometry import (
 from handiwork_core.model.world import ObjectState, Shape, World, WorldObject
 
 from .bounds import box_points
+from .tags import TagSpec
 
 CLEARANCE_M = 0.01
 """Least horizontal distance between a scattered object and all others, m."""
@@ -107,6 +108,7 @@ class SceneObject:
         asset: Source of its appearance, if it comes from an OpenUSD file.
         contact_s: Time constant of its contacts, s; 0: as hard as the simulation allows.
         contact_m: Depth at which its contacts have become hard, m; 0: they are from the first touch on.
+        tags: AprilTags on it.
     """
 
     body: WorldObject
@@ -119,6 +121,7 @@ class SceneObject:
     asset: Asset | None = None
     contact_s: float = 0.0
     contact_m: float = 0.0
+    tags: tuple[TagSpec, ...] = ()
 
     @property
     def name(self) -> str:

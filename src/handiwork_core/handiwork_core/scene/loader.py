@@ -26,6 +26,7 @@ from .shapes import (
     ShapeSpec,
     check_look,
 )
+from .tags import TagSpec, shared_tags
 from .usd import usd_shapes
 from .words import READERS
 
@@ -40,7 +41,7 @@ class ObjectSpec:
     ``contact_depth``: what touches it sinks in by about half of this before it is held, m; 0: by some micrometres. Only
     with ``contact_time``.
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
-    part of it that is used. ``belt``: the surface of a static object moves.
+    part of it that is used. ``belt``: the surface of a static object moves. ``tags``: AprilTags on it.
     """
 
     pose: PoseSpec
@@ -56,6 +57,7 @@ class ObjectSpec:
     belt: BeltSpec | None = None
     contact_time: float = 0.0
     contact_depth: float = 0.0
+    tags: tuple[TagSpec, ...] = ()
 
     def __post_init__(self) -> None:
         if self.belt is not None and not self.static:
@@ -73,6 +75,8 @@ class ObjectSpec:
                 f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
             )
         check_look(self.friction, self.color)
+        if self.tags and self.randomize is not None and self.randomize.size_scale is not None:
+            raise ValueError("tags: need an object of one size; take size_scale away")
         if self.contact_time != 0.0 and not 0.002 <= self.contact_time <= 0.2:
             raise ValueError(
                 f"contact_time: is {self.contact_time:g} s; give 0.002 to 0.2, or 0 for a hard object"
@@ -117,6 +121,7 @@ class ObjectSpec:
             asset=asset,
             contact_s=self.contact_time,
             contact_m=self.contact_depth,
+            tags=self.tags,
         )
 
 
@@ -163,7 +168,7 @@ def load_scene(path: Path) -> Scene:
     """
     spec = load(SceneSpec, path, READERS)
     objects: list[SceneObject] = []
-    faults: list[str] = []
+    faults = [f"objects.{one}" for one in shared_tags({n: item.tags for n, item in spec.objects.items()})]
     for name, item in spec.objects.items():
         objects += _placed(item, name, path.parent, faults)
     for name, one in spec.articulations.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.scene.covariance import deviation_of, read_covariance
 from handiwork_ros.conversions import BadMessage, pose_from_msg, time_from_msg
 from perception_bridge.table.object_table import Label, SourceSpec
+from perception_bridge.tags.tag_finder import SeenObject
 from perception_bridge.tracking.detection import Detection, DetectionFrame
 from perception_bridge.tracking.estimate import Measurement
 from perception_bridge.tracking.stamps import stamp_fault
@@ -97,6 +99,36 @@ class SourceReader:
         label = self._labels[self._source.label]
         one = self._measured(label, pose, None, stamp_s)
         return DetectionFrame(self._source.title, stamp_s, (one,)), []
+
+    def tags(
+        self, seen: Sequence[SeenObject], frame: str, stamp_s: float, now_s: float
+    ) -> tuple[DetectionFrame | None, list[str]]:
+        """Read the objects that were found by their tags.
+
+        Args:
+            seen: The objects.
+            frame: The optical frame of the image.
+            stamp_s: Time of the image, s.
+            now_s: The time of this node's clock, s.
+
+        Returns:
+            See ``detections``.
+        """
+        if fault := stamp_fault(stamp_s, now_s, self._max_age_s):
+            return None, [fault]
+        try:
+            world_T_camera = self._look_up(frame, stamp_s)
+        except ValueError as error:
+            return None, [str(error)]
+        found = []
+        for one in seen:
+            pose, source = one.pose, self._source
+            # Neither calibration nor print is perfect, whatever the corners say.
+            position_std = math.hypot(pose.position_std, source.position_std)
+            rotation_std = math.hypot(pose.rotation_std, source.rotation_std)
+            measured = Measurement(world_T_camera @ pose.camera_T_object, position_std, rotation_std, stamp_s)
+            found.append(Detection(one.label, measured))
+        return DetectionFrame(self._source.title, stamp_s, tuple(found)), []
 
     def _read(
         self,

@@ -13,8 +13,10 @@ from handiwork_ros.rclpy_support.qos import STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from perception_bridge.ros.camera_frames import CameraFrames
 from perception_bridge.ros.reading import SourceReader
+from perception_bridge.ros.tag_images import TagImages
 from perception_bridge.table.object_table import ObjectTable, SourceKind, SourceSpec
 from perception_bridge.tracking.detection import DetectionFrame
+from perception_bridge.tracking.stamps import stamp_fault
 from perception_bridge.tracking.tracker import Tracker
 from vision_msgs.msg import Detection3DArray
 
@@ -61,12 +63,45 @@ class Source:
         if spec.kind in kinds:
             kind, read = kinds[spec.kind]
             node.create_subscription(kind, spec.topic, guard(node, lambda m: self._take(read(m))), STREAM)
+        self._images: TagImages | None = None
+        if spec.kind is SourceKind.TAGS:
+
+            def late(stamp_s: float) -> str:
+                return stamp_fault(stamp_s, now(), settings.max_age)
+
+            self._images = TagImages(node, spec.topic, spec.info_topic, table.tags(), late)
+        self._is_told_silent = False
         node.diagnostics.add(spec.title, self._diagnosis)
 
     def poll(self) -> None:
-        """Read the frame of a tf source, if it has a new transform."""
-        if self._spec.kind is not SourceKind.TF or not self._node.is_active:
+        """Read what has no callback: tags of searched images, and the frame of a tf source; name a silent source."""
+        for one in self._images.poll() if self._images is not None else ():
+            frame, faults = None, list[str]()
+            if not one.faults or one.seen:
+                frame, faults = self._reader.tags(one.seen, one.frame, one.stamp_s, self._now())
+            self._take((frame, [*one.faults, *faults]))
+        if not self._node.is_active:
             return
+        self._tell_silence()
+        if self._spec.kind is SourceKind.TF:
+            self._poll_frame()
+
+    def close(self) -> None:
+        """End what runs beside the node."""
+        if self._images is not None:
+            self._images.close()
+
+    def _tell_silence(self) -> None:
+        age_s = self._now() - self._heard_s
+        is_silent = self._heard_s >= 0.0 and age_s > SILENT_S
+        if is_silent and not self._is_told_silent:
+            self._node.get_logger().warning(
+                f"{self._spec.title}: no message for {age_s:.1f} s; is its camera or detector there? Its objects keep "
+                "their poses until tracking.unknown_after, then these are unknown"
+            )
+        self._is_told_silent = is_silent
+
+    def _poll_frame(self) -> None:
         try:
             pose, stamp_s = self._frames.stamped(self._spec.frame)
         except ValueError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import ObjectStates, WorldObjects
 from rclpy.node import Node
@@ -17,6 +19,7 @@ from handiwork_ros.conversions import (
 )
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import LATEST, TF
+from perception_bridge.table.static_frame import StaticFrame
 from perception_bridge.tracking.tracker import Tracker
 from tf2_msgs.msg import TFMessage
 
@@ -63,6 +66,21 @@ class WorldTopics:
         states = {name: _at_rest(item.world_T_object, now_s) for name, item in self._fixed.items()} | seen
         self._states.publish(object_states_to_msg(states, self.version, now_s))
         self._tf.publish(_frames({name: state.world_T_object for name, state in seen.items()}, now_s))
+
+
+def static_frames(frames: Sequence[StaticFrame], now_s: float) -> TFMessage:
+    """Return the message of static transforms.
+
+    Args:
+        frames: The transforms.
+        now_s: Their stamp, s.
+    """
+    message = TFMessage()
+    for one in frames:
+        frame = TransformStamped(child_frame_id=one.child_frame, transform=transform_to_msg(one.pose()))
+        frame.header.frame_id, frame.header.stamp = one.parent_frame, time_to_msg(now_s)
+        message.transforms.append(frame)
+    return message
 
 
 def _at_rest(pose: Pose, now_s: float) -> ObjectState:

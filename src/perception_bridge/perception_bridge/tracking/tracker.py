@@ -165,11 +165,11 @@ class Tracker:
             if not unseen:
                 count = len(here) + len(slots)
                 remarks.append(
-                    f"{frame.source}: {count} detections of {label!r} at once, and the table has {len(slots)}; "
+                    f"{count} detections of {label!r} at once, and the table has {len(slots)}; "
                     "those that continue no object are left out; set count, or take a second tag away"
                 )
                 continue
-            self._promote(label, [self._candidate(one) for one in here], unseen, frame, remarks)
+            self._promote(label, [self._candidate(one) for one in here], unseen, remarks)
 
     def _candidate(self, one: Detection) -> Candidate:
         """Return the candidate that a detection continues or begins."""
@@ -188,15 +188,12 @@ class Tracker:
         label: str,
         seen: Sequence[Candidate],
         free: Sequence[Slot],
-        frame: DetectionFrame,
         remarks: list[str],
     ) -> None:
         """Give candidates that were confirmed to free objects of their label: those never seen, then the oldest."""
         sure = [one for one in dict.fromkeys(seen) if one.count >= self._settings.confirm]
         if len(sure) > len(free):
-            text = (
-                f"{frame.source}: {label!r} is seen at {len(sure)} places, and {len(free)} of it may be there"
-            )
+            text = f"{label!r} is seen at {len(sure)} places, and {len(free)} of it may be there"
             remarks.append(f"{text}; none is believed; set count, or take a second tag away")
             return
         order = sorted(free, key=lambda slot: -np.inf if slot.estimate is None else slot.estimate.stamp_s)
@@ -204,6 +201,6 @@ class Tracker:
             if slot.estimate is not None:
                 distance, _ = slot.estimate.world_T_object.distance_to(one.seen.world_T_object)
                 where = "it is not in the hand" if slot.is_held else "it was moved"
-                remarks.append(f"{frame.source}: {slot.body.name!r} is {distance:.2f} m elsewhere; {where}")
+                remarks.append(f"{slot.body.name!r} is {distance:.2f} m elsewhere; {where}")
             slot.place(one.seen)
             self._candidates.remove(one)

@@ -24,6 +24,7 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import LATCHED, TF_STATIC
 from sim_bridge.cameras.camera_list import all_cameras
+from sim_bridge.cameras.decals import tag_decal
 from sim_bridge.cameras.renderer import SceneRenderer, choose_library
 from sim_bridge.cameras.ros.camera_topics import CameraTopics, static_frames
 from sim_bridge.cameras.ros.measured_states import MeasuredStates
@@ -122,7 +123,9 @@ class SimCameras(ManagedNode):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         colors = {item.name: item.color for item in self._scene.objects}
         cameras = tuple(topics.camera for topics in self._topics)
-        renderer = SceneRenderer(self._library, self._robot, self._scene.world_T_base, cameras, colors)
+        decals = {item.name: [tag_decal(tag) for tag in item.tags] for item in self._scene.objects}
+        base = self._scene.world_T_base
+        renderer = SceneRenderer(self._library, self._robot, base, cameras, colors, decals)
         try:
             self._draw_until_stopped(renderer)
         finally:

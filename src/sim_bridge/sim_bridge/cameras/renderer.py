@@ -16,6 +16,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.shapes import Color
+from sim_bridge.cameras.decals import Decal
 from sim_bridge.cameras.view_model import DAYLIGHT, Lighting, compile_view
 
 Pixels = NDArray[np.uint8]
@@ -96,6 +97,7 @@ class SceneRenderer:
         world_T_base: Pose of its root link.
         cameras: The cameras.
         colors: Colours of objects by name.
+        decals: Pictures on objects by the objects' names.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class SceneRenderer:
         world_T_base: Pose,
         cameras: Sequence[Camera],
         colors: Mapping[str, Color],
+        decals: Mapping[str, Sequence[Decal]] | None = None,
     ) -> None:
         os.environ["MUJOCO_GL"] = library  # read by the import
         import mujoco  # heavy, and needs the choice of the library
@@ -112,7 +115,7 @@ class SceneRenderer:
         self._mj: Any = mujoco
         self._robot, self._world_T_base = robot, world_T_base
         self._cameras, self._colors = tuple(cameras), colors
-        self._lighting = DAYLIGHT
+        self._decals, self._lighting = decals or {}, DAYLIGHT
         self._contexts: dict[tuple[int, int], Any] = {}
         self._show(())
 
@@ -147,7 +150,14 @@ class SceneRenderer:
     def _show(self, objects: Iterable[WorldObject]) -> None:
         items = tuple(objects)
         model = compile_view(
-            self._mj, self._robot, self._world_T_base, self._cameras, items, self._colors, self._lighting
+            self._mj,
+            self._robot,
+            self._world_T_base,
+            self._cameras,
+            items,
+            self._colors,
+            self._decals,
+            self._lighting,
         )
         self.close()
         self._model, self._data = model, self._mj.MjData(model)

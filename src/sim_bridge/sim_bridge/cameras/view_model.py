@@ -18,6 +18,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.shapes import GREY, Color
+from sim_bridge.cameras.decals import Decal, add_decals
 from sim_bridge.mujoco.world_model import add_robot, add_shape
 
 LINK_R_GL = Rotation.from_matrix([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -52,6 +53,7 @@ def compile_view(
     cameras: Sequence[Camera],
     objects: Iterable[WorldObject],
     colors: Mapping[str, Color],
+    decals: Mapping[str, Sequence[Decal]],
     lighting: Lighting = DAYLIGHT,
 ) -> Any:
     """Build the model. Objects are mocap bodies of their own names, cameras have theirs.
@@ -63,6 +65,7 @@ def compile_view(
         cameras: The cameras.
         objects: Geometry of the objects, parts among them.
         colors: Colours by the objects' names; the others are grey.
+        decals: Pictures on objects by the objects' names.
         lighting: The light.
 
     Returns:
@@ -87,6 +90,7 @@ def compile_view(
             geom = _add_drawn(mj, spec, body, shape, f"{item.name}/{index}")
             geom.contype = geom.conaffinity = 0
             geom.rgba = colors.get(item.name, GREY)
+        add_decals(mj, spec, body, decals.get(item.name, ()))
     for camera in cameras:
         _add_camera(mj, spec, robot, camera)
     model = spec.compile()

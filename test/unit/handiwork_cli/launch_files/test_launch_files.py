@@ -154,7 +154,7 @@ def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.M
     assert not any("mock_components" in " ".join(spec.command) for spec in simulated)
 
 
-@pytest.mark.parametrize("perception", ["none", "bridge", "detections"])
+@pytest.mark.parametrize("perception", ["none", "bridge", "detections", "tags"])
 def test_with_perception_the_world_is_that_of_detections(perception: str) -> None:
     planned = {
         spec.label: " ".join(spec.command)
@@ -166,6 +166,7 @@ def test_with_perception_the_world_is_that_of_detections(perception: str) -> Non
         for topic in ("objects", "object_states"):
             remapped = f"world/{topic}:=ground_truth/{topic}" in planned[label]
             assert remapped == (perception != "none")
+    assert ("world/contacts:=ground_truth/contacts" in planned["sim_bridge"]) == (perception != "none")
     assert ("tf:=ground_truth/tf" in planned["sim_bridge"]) == (perception != "none")
     readers = [label for label in planned if label not in ("sim_bridge", "sim_cameras")]
     assert not any("ground_truth" in planned[label] for label in readers)

@@ -25,7 +25,40 @@ def read(tmp_path: Path, text: str) -> ObjectTable:
     "path", sorted((ROOT / "config" / "perception").glob("*.yaml")), ids=lambda p: p.name
 )
 def test_every_shipped_table_loads(path: Path) -> None:
-    assert load_table(path, SCENE).sources
+    own = ROOT / "config" / "scenes" / path.name
+    assert load_table(path, load_scene(own) if own.is_file() else SCENE).sources
+
+
+TAGS = "sources: [{type: tags, topic: cameras/top/color/image_raw}]\n"
+
+
+def test_tags_are_those_of_the_label_or_of_the_object_in_the_scene(tmp_path: Path) -> None:
+    path = tmp_path / "table.yaml"
+    path.write_text(
+        TAGS + "labels: {tin: {object: can, tags: [{id: 12, size: 0.05}]}, red: {object: cube}}\n"
+    )
+    table = load_table(path, load_scene(ROOT / "config" / "scenes" / "tags.yaml"))
+    assert {name: [tag.id for tag in tags] for name, tags in table.tags().items()} == {
+        "tin": [12],
+        "red": [0, 1, 2, 3, 4],
+    }
+    assert table.sources[0].info_topic == "cameras/top/color/camera_info"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (TAGS, "one finds tags, and no label has any"),
+        (TAGS + "labels: {a: {object: cube, tags: [{id: 1, size: 0.1}]}, b: {object: can, tags: [{id: 1, size: 0.1}]}}",
+         "tag 1 is also on 'a'"),
+        (TAGS + "labels: {a: {object: cube, count: 2, tags: [{id: 1, size: 0.1}]}}", "count is 2"),
+        ("sources: [{type: tags, topic: i, label: cube}]", "has labels of its own"),
+        ("sources: [{type: pose, topic: i, label: cube, camera_info: c}]", "camera_info: belongs to tags"),
+    ],
+)  # fmt: skip
+def test_faulty_tags_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        read(tmp_path, text)
 
 
 def test_movable_objects_of_the_scene_are_labels_of_their_names(tmp_path: Path) -> None:
@@ -55,7 +88,7 @@ labels:
     ("text", "words"),
     [
         ("sources: []", "sources: has 0"),
-        ("sources: [{type: detection, topic: a}]", "write one of detections, pose, pose_array, tf"),
+        ("sources: [{type: detection, topic: a}]", "write one of detections, pose, pose_array, tags, tf"),
         ("sources: [{type: pose, topic: a}]", "needs a label"),
         ("sources: [{type: detections, topic: a, label: cube}]", "has labels of its own"),
         ("sources: [{type: tf, topic: a, label: cube}]", "needs frame alone"),
@@ -76,12 +109,15 @@ def test_a_faulty_table_is_refused_with_its_key(tmp_path: Path, text: str, words
         read(tmp_path, text)
 
 
-def test_sources_are_of_four_kinds(tmp_path: Path) -> None:
+def test_sources_are_of_five_kinds(tmp_path: Path) -> None:
     text = """
 sources:
   - {type: detections, topic: a}
   - {type: pose, topic: b, label: cube}
   - {type: pose_array, topic: c, label: can}
+  - {type: tags, topic: d}
   - {type: tf, frame: tag_3, label: can}
+labels:
+  cube: {object: cube, tags: [{id: 3, size: 0.05}]}
 """
     assert [one.kind for one in read(tmp_path, text).sources] == list(SourceKind)

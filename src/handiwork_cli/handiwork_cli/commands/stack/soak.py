@@ -22,6 +22,7 @@ from handiwork_cli.stack.demo_cells import (
 from handiwork_cli.stack.joint_watch import JointWatch
 from handiwork_cli.stack.soak_statistics import Failure, Tally, Waits
 from handiwork_cli.stack.stack import Stack, StackError
+from handiwork_cli.stack.truth_watch import SETTLE_S, TruthWatch
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.thresholds import JOINT_REST
 
@@ -56,6 +57,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_backend(parser)
     parser.add_argument("--object", default="", help="default: each arm's cube")
     parser.add_argument("--container", default="", help="default: each arm's bin")
+    text = "detections or tags: the stack sees objects by these alone, and true poses judge; tags need --scene tags"
+    parser.add_argument("--perception", choices=("none", "detections", "tags"), default="none", help=text)
     parser.set_defaults(run=run)
 
 
@@ -113,13 +116,16 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
     arguments = stack_arguments(options.robot, robot_of(options.robot), options.scene)
     arguments["backend"] = options.backend
     arguments["real_time_factor"] = str(options.real_time_factor)
+    # The options of soak-all have no perception.
+    arguments["perception"] = perception = getattr(options, "perception", "none")
     try:
         with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
             stack.wait_active()
             watch = JointWatch(stack.client.node)
+            truth = TruthWatch(stack.client.node) if perception != "none" else None
             episodes = range(options.episodes)
             for index in tqdm(episodes, "soak", unit="episode", delay=2.0, disable=None, leave=False):
-                failure = _episode(stack, index, options.seed + index, targets, tally)
+                failure = _episode(stack, index, options.seed + index, targets, tally, truth)
                 tally.episodes += 1
                 if failure is not None:
                     tally.failures.append(failure)
@@ -149,10 +155,19 @@ def _reset(stack: Stack, seed: int) -> str:
     return "" if outcome.ok else f"{outcome.code.name}: {outcome.message}"
 
 
-def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:
+def _episode(
+    stack: Stack,
+    index: int,
+    seed: int,
+    targets: Sequence[Target],
+    tally: Tally,
+    truth: TruthWatch | None = None,
+) -> Failure | None:
     """Let every arm pick its object, then place it; the arms run one skill at the same time."""
     if fault := _reset(stack, seed):
         return Failure(index, seed, "reset", "RESET", fault)
+    if truth is not None and not truth.wait(SETTLE_S):
+        return Failure(index, seed, "reset", "SILENT", "ground_truth/object_states is silent")
     begin_s, failure = time.monotonic(), None
     for skill in ("pick", "place"):
         failure = failure or _work(stack, index, seed, skill, targets, tally)
@@ -162,6 +177,10 @@ def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tal
         inside, reason = stack.settled("object_in_container", target.placed, timeout_s=3.0)
         if not inside:
             failure = Failure(index, seed, f"{target.arm} verdict", "NOT_IN_PLACE", reason)
+        elif truth is not None and (
+            reason := truth.beside(target.object, target.container, target.above_rim_m)
+        ):
+            failure = Failure(index, seed, f"{target.arm} verdict by true poses", "NOT_IN_PLACE", reason)
     tally.episode_s.append(time.monotonic() - begin_s)
     return failure
 

@@ -1,0 +1,1 @@
+"""What perception costs, and what skills do with what it sees."""
