@@ -19,6 +19,8 @@ WORST_PX = 3.0
 """The largest mean error of the corners with which a pose is believed, pixels."""
 AMBIGUOUS_PX = 0.5
 """Two poses whose errors differ by less than this explain the corners equally well, pixels."""
+NUDGE_PX = np.array([(0.01, 0.0), (0.0, 0.01), (-0.01, 0.005), (0.003, -0.01)])
+"""What takes four corners out of the one place in which OpenCV finds no pose: a tag straight before the camera."""
 SAME_RAD = 0.1
 """Poses that are turned by less than this are one, rad."""
 
@@ -86,16 +88,22 @@ def bundle_pose(tags: Sequence[tuple[TagSpec, FoundTag]], camera: Pinhole) -> Bu
 
 def _of_one(spec: TagSpec, found: FoundTag, camera: Pinhole) -> list[tuple[Array, Array]]:
     """Return the poses of the object by one of its tags, as rotation vectors and places in the camera."""
-    _, turns, places, _ = cv2.solvePnPGeneric(
-        tag_corners(spec.size),
-        found.corners_px,
-        camera.matrix,
-        camera.distortion,
-        flags=cv2.SOLVEPNP_IPPE_SQUARE,
-    )
+    turns, places, errors = _flat_poses(spec, found.corners_px, camera)
+    if np.min(errors) > WORST_PX:  # OpenCV returns no turn at all where it is exactly half a turn
+        turns, places, errors = _flat_poses(spec, found.corners_px + NUDGE_PX, camera)
     tag_T_object = spec.pose().inverse()
     made = [_pose(turn, place) @ tag_T_object for turn, place in zip(turns, places, strict=True)]
     return [(cv2.Rodrigues(one.rotation.matrix())[0], one.translation_m.reshape(3, 1)) for one in made]
+
+
+def _flat_poses(
+    spec: TagSpec, corners_px: Array, camera: Pinhole
+) -> tuple[Sequence[Array], Sequence[Array], Array]:
+    """Return up to two poses of the tag by IPPE: rotation vectors, places, and their errors [pixels]."""
+    _, turns, places, errors = cv2.solvePnPGeneric(
+        tag_corners(spec.size), corners_px, camera.matrix, camera.distortion, flags=cv2.SOLVEPNP_IPPE_SQUARE
+    )
+    return turns, places, np.ravel(errors)
 
 
 def _refined(

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.scene.tags import TagSpec
-from perception_bridge.tags.bundle_pose import tag_corners
+from perception_bridge.tags.bundle_pose import bundle_pose, tag_corners
 from perception_bridge.tags.pinhole import Pinhole
+from perception_bridge.tags.tag_detector import FoundTag
 from perception_bridge.tags.tag_finder import TagFinder
 
 SIZE_M, MODULE_PX = 0.04, 32
@@ -63,6 +64,19 @@ def test_one_tag_that_faces_the_camera_has_an_uncertain_rotation() -> None:
     assert flat[0].pose.rotation_std > 0.1
     assert steep[0].pose.rotation_std < 0.02
     assert flat[0].pose.camera_T_object.distance_to(leaning(0.1, 1.2))[0] < 0.02
+
+
+@pytest.mark.parametrize("quarter", range(4))
+def test_a_tag_straight_before_the_camera_is_found_at_every_quarter_turn(quarter: int) -> None:
+    """OpenCV's IPPE returns no rotation where the true one is exactly half a turn."""
+    true = Pose.of((0.0, 0.0, 0.5), Rotation.from_axis_angle((0.0, 0.0, 1.0), quarter * np.pi / 2) @ FACING)
+    spec = TAGS["cup"][0]
+    points = true.apply(tag_corners(spec.size)) @ K.T
+    corners = np.round(points[:, :2] / points[:, 2:], 9)
+    pose = bundle_pose([(spec, FoundTag(spec.id, corners))], CAMERA).camera_T_object
+    distance_m, angle_rad = pose.distance_to(true)
+    assert distance_m < 1e-4
+    assert angle_rad < 1e-2
 
 
 def test_a_tag_that_is_seen_twice_is_not_believed() -> None:
