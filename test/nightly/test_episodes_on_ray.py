@@ -126,7 +126,7 @@ def test_an_episode_that_ends_every_process_stops_the_run_in_words(cluster: Any,
             raise AssertionError
 
     run = RayRun(cluster.address, 1, EndingMaker)
-    with pytest.raises(EpisodeError, match="5 processes ended while episode 0 was at work"):
+    with pytest.raises(EpisodeError, match="5 processes ended while episode \\d was at work"):
         list(generate(SOURCES, DatasetFolder(tmp_path), range(3), Shard(), run))
 
 

@@ -43,7 +43,7 @@ sources:
   - {type: pose_array, topic: tins, label: tin}
   - {type: pose, topic: tin_pose, label: tin}
   - {type: tf, frame: tag_3, label: tin}
-tracking: {unknown_after: 30.0}
+tracking: {unknown_after: 600.0, forget_after: 0.0}
 """
 
 
