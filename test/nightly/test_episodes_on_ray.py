@@ -126,7 +126,7 @@ def test_an_episode_that_ends_every_process_stops_the_run_in_words(cluster: Any,
             raise AssertionError
 
     run = RayRun(cluster.address, 1, EndingMaker)
-    with pytest.raises(EpisodeError, match="5 processes ended while episode \\d was at work"):
+    with pytest.raises(EpisodeError, match=r"5 processes ended while episode \d was at work"):
         list(generate(SOURCES, DatasetFolder(tmp_path), range(3), Shard(), run))
 
 
@@ -154,7 +154,15 @@ def test_the_bytes_are_those_of_one_process(cluster: Any, tmp_path: Path) -> Non
         assert alone.file_of(number).read_bytes() == spread.file_of(number).read_bytes(), number
 
 
-def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    run = RayRun("127.0.0.1:1", 1)
-    with pytest.raises(EpisodeError, match=r"no Ray cluster 127.0.0.1:1: .* start one, or check --address"):
-        list(generate(SOURCES, DatasetFolder(tmp_path), range(2), Shard(), run))
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("127.0.0.1:1", r"no Ray cluster 127.0.0.1:1: .* start one, or check --address"),
+        ("ray://127.0.0.1:1", r"no Ray cluster ray://127.0.0.1:1: .* start one, or check --address"),
+        ("127.0.0.1", "--address is '127.0.0.1'; give HOST:PORT, ray://HOST:PORT or auto"),
+        ("head:port", "--address is 'head:port'; give HOST:PORT"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path: Path, address: str, words: str) -> None:
+    with pytest.raises(EpisodeError, match=words):
+        list(generate(SOURCES, DatasetFolder(tmp_path), range(2), Shard(), RayRun(address, 1)))

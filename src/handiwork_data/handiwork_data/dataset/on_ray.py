@@ -22,6 +22,8 @@ LOOK_S = 5.0
 """Longest wait for a result before the cluster is looked at again, s."""
 PATIENCE_S = 600.0
 """Longest time without any process of the cluster at work, s of steady time."""
+CONNECT_S = 5.0
+"""Longest wait for an answer at the address of a cluster, s."""
 TRIES = 5
 """Processes that may end at one episode before it is the episode's fault."""
 
@@ -95,6 +97,19 @@ class _Process:
     calls: dict[Any, int | None] = field(default_factory=dict)
 
 
+def _check_reachable(address: str) -> None:
+    """Raise an EpisodeError where nobody answers at an address: Ray itself would try for many minutes."""
+    if address in ("", "auto"):
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise EpisodeError(f"--address is {address!r}; give HOST:PORT, ray://HOST:PORT or auto")
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise EpisodeError(f"no Ray cluster {address}: {error}; start one, or check --address") from error
+
+
 class RayRun:
     """One run on a cluster: deals episodes to its processes, and deals them again when a process or machine is lost.
 
@@ -146,6 +161,7 @@ class RayRun:
         """Connect with the cluster; return False where this process was connected already."""
         if self._ray.is_initialized():
             return False
+        _check_reachable(self._address)
         place = {"address": self._address} if self._address else {"include_dashboard": False}
         try:
             self._ray.init(**place, log_to_driver=False)
