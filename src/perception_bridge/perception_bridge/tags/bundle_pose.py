@@ -20,7 +20,7 @@ WORST_PX = 3.0
 AMBIGUOUS_PX = 0.5
 """Two poses whose errors differ by less than this explain the corners equally well, pixels."""
 NUDGE_PX = np.array([(0.01, 0.0), (0.0, 0.01), (-0.01, 0.005), (0.003, -0.01)])
-"""Shifts that take four corners out of the one place in which OpenCV finds no pose: a tag straight before the camera."""
+"""Shifts that take four corners out of the place in which OpenCV finds no pose: a tag straight before the camera."""
 SAME_RAD = 0.1
 """Poses that are turned by less than this are one, rad."""
 
