@@ -243,10 +243,12 @@ class GripperClient:
     Args:
         node: Hosts the client; another thread spins it.
         gripper: Description of the gripper.
+        watch: Detects the loss of the robot, from which no answer is awaited; None: nobody does.
     """
 
-    def __init__(self, node: Node, gripper: GripperSpec) -> None:
+    def __init__(self, node: Node, gripper: GripperSpec, watch: RobotWatch | None = None) -> None:
         self._node, self._gripper, self._clock = node, gripper, RosClock(node)
+        self._watch = watch
         self._name = gripper.action_name
         self._client = ActionClient(node, gripper_action(gripper), self._name)
         self._goals = GoalSequence(node, self._client)
@@ -307,6 +309,8 @@ class GripperClient:
         asked_s = time.monotonic()
         while not run.done.wait(POLL_S):
             run.cancel()
+            if self._watch is not None and self._watch.why_lost:
+                return then
             if time.monotonic() > asked_s + GRIPPER_STOP_S:
                 text = (
                     f"{self._name} did not confirm the stop within {GRIPPER_STOP_S:.0f} s ({then.message}); "

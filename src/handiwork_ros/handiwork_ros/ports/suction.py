@@ -144,5 +144,5 @@ def tool_client(
         A ``SuctionClient`` for a suction cup, otherwise a ``GripperClient``.
     """
     if gripper.suction is None:
-        return GripperClient(node, gripper)
+        return GripperClient(node, gripper, watch)
     return SuctionClient(node, gripper, world, watch)

@@ -147,7 +147,7 @@ class Execution:
             for arm in robot.arms.values()
         }
         self._grippers = {
-            group.name: GripperClient(node, group.gripper)
+            group.name: GripperClient(node, group.gripper, self.watch)
             for group in self.groups.values()
             if group.gripper is not None
         }

@@ -9,6 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from handiwork_core.model.outcome import Code
+from handiwork_ros.ports.arm_and_gripper import GripperClient
+from handiwork_ros.ports.robot_watch import RobotWatch
+from handiwork_ros.rclpy_support.action_call import ActionCall
 from support.nodes.ros_stage import wait_for
 
 from .test_clients import ARM, GRIPPER, Bench, bench, in_thread, never, path
@@ -209,3 +212,22 @@ def marks(began: threading.Event) -> Callable[[], bool]:
         return False
 
     return should_stop
+
+
+def test_no_answer_is_awaited_from_the_gripper_of_a_lost_robot(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The robot does not answer the cancel, and the goal ends with the reason of the loss."""
+    watch = RobotWatch(bench.node, bench.world)
+    gripper = GripperClient(bench.node, GRIPPER, watch)
+    wait_for(lambda: gripper._client.server_is_ready())
+    bench.robot.endless = True
+    stop = threading.Event()
+    moving, moved = in_thread(lambda: gripper.move(0.04, should_stop=stop.is_set))
+    assert bench.robot.started.wait(LIMIT_S)
+    monkeypatch.setattr(ActionCall, "cancel", lambda _self: None)
+    monkeypatch.setattr(RobotWatch, "why_lost", "joint_states is silent")
+    stop.set()
+    moving.join(LIMIT_S)
+    assert moved[0].code is Code.CANCELED
+    monkeypatch.undo()
