@@ -22,6 +22,7 @@ from decider_node.network.text_view import draw
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from support.stack.browser import Tab, browser, chromium, page_process
 from support.stack.rig import Rig, wait_for
@@ -31,6 +32,8 @@ Opener = Callable[..., Tab]
 Served = tuple[str, subprocess.Popen[str]]
 CRAWL = Pick.Goal(object="cube", max_velocity_scaling_factor=0.02)
 """A goal that still runs when the slowest browser has drawn it."""
+MOVING = 2.0 * JOINT_REST
+"""Speed of the fastest joint from which on that goal moves the arm, rad/s."""
 SLOW_S = 240.0
 """Longest wait for what the browser shows, which it draws by software."""
 DRAG = (0.0, -0.12, 0.05)
@@ -92,7 +95,7 @@ def test_two_tabs_agree_and_one_cancels_the_goal_of_another_program(
 ) -> None:
     with closing(open_tab(served[0])) as second:
         handle = rig.client.send(CRAWL)
-        rig.joints.wait_moving(timeout_s=SLOW_S)
+        rig.joints.wait_moving(speed=MOVING, timeout_s=SLOW_S)
         for one in (tab, second):
             one.open("Run")
             one.wait_text(r"EXECUTING pick")
@@ -118,7 +121,7 @@ def test_pause_step_and_continue(rig: Rig, tab: Tab) -> None:
 
 def test_stop_all_ends_the_goal_and_recover_lets_the_next_one_run(rig: Rig, tab: Tab) -> None:
     handle = rig.client.send(CRAWL)
-    rig.joints.wait_moving(timeout_s=SLOW_S)
+    rig.joints.wait_moving(speed=MOVING, timeout_s=SLOW_S)
     tab.open("Run")
     tab.wait_text(r"EXECUTING pick")
     tab.press("Stop all")
@@ -210,7 +213,7 @@ def test_the_decider_network_shows_its_active_path(rig: Rig, tab: Tab) -> None:
 
 def test_a_failure_is_shown_and_played_again(rig: Rig, open_tab: Opener) -> None:
     handle = rig.client.send(CRAWL)
-    rig.joints.wait_moving(timeout_s=SLOW_S)
+    rig.joints.wait_moving(speed=MOVING, timeout_s=SLOW_S)
     handle.cancel()
     bundle = Path(handle.result(SLOW_S).bundle)
     wait_for(f"the bundle {bundle}", bundle.is_file, SLOW_S)
@@ -227,7 +230,7 @@ def test_a_failure_is_shown_and_played_again(rig: Rig, open_tab: Opener) -> None
 
 def test_the_end_of_the_page_leaves_the_goal_alone(rig: Rig, tab: Tab, served: Served) -> None:
     tab.pick("cube")
-    rig.joints.wait_moving(timeout_s=SLOW_S)
+    rig.joints.wait_moving(speed=MOVING, timeout_s=SLOW_S)
     served[1].send_signal(signal.SIGKILL)
     served[1].wait(30)
     assert rig.stack.settled("object_grabbed", "{object: cube}", SLOW_S)[0]
