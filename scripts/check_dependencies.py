@@ -22,9 +22,22 @@ KEYS = {
     "pytest": "python3-pytest",
     "llvmlite": "python3-numba",
     "tqdm": "python3-tqdm",
+    "msgpack": "python3-msgpack",
 }
 """The rosdep keys of Python modules that ROS distributions have under another name."""
-OPTIONAL = {"mujoco", "curobo", "torch", "warp", "isaacsim", "omni", "carb", "pxr", "isaacgym", "gymnasium"}
+OPTIONAL = {
+    "mujoco",
+    "coacd",
+    "curobo",
+    "torch",
+    "warp",
+    "isaacsim",
+    "omni",
+    "carb",
+    "pxr",
+    "isaacgym",
+    "gymnasium",
+}
 OPTIONAL |= {
     "viser",
     "trimesh",

@@ -32,12 +32,12 @@ def compile_later_kernels() -> None:
     A set-up that needs them waits for one that compiles them in the background. A node that needs one before it is
     there compiles it itself: Numba renames complete files only.
     """
-    content = hash_kernels("handiwork_planning", "planner_node", "decider_node")
+    content = hash_kernels("handiwork_planning", "planner_node", "decider_node", "perception_bridge")
     with (BUILD / "later_kernels.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_done("later-kernels", content):
             return
-        with announced("Compiling the kernels of the decider"):
+        with announced("Compiling the kernels of decider, perception and obstacles"):
             run_together(COMMANDS[1])
         mark_done("later-kernels", content)
 

@@ -19,5 +19,9 @@ def kernel_commands(python: Path, robot: Path) -> tuple[dict[str, list[str]], ..
             "condition kernels": [str(python), "-c", "import conditionals_node.predicates"],
             "safety kernels": [*module, "handiwork_core.safety.compile_kernels", str(robot)],
         },
-        {"decider kernels": [*module, "decider_node.compile_kernels", str(robot)]},
+        {
+            "decider kernels": [*module, "decider_node.compile_kernels", str(robot)],
+            "perception kernels": [*module, "perception_bridge.compile_kernels"],
+            "field kernels": [*module, "planner_node.compile_field_kernels"],
+        },
     )

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from benchmarks.processor_time import processor_s
 from handiwork_cli.processes.progress import progress
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.model.geometry import Pose, frozen
@@ -194,7 +195,7 @@ class Bench:
             The node's share of a core, %, and the rate that was reached, Hz.
         """
         worlds, period = self.messages(load), 1.0 / load.rate_hz
-        begin, used, sent = time.monotonic(), used_s(self.pid), 0
+        begin, used, sent = time.monotonic(), processor_s(self.pid), 0
         while (now := time.monotonic()) - begin < seconds:
             due = begin + sent * period
             if now < due:
@@ -205,17 +206,7 @@ class Bench:
                 publisher.publish(bytes(message))
             sent += 1
         wall = time.monotonic() - begin
-        return 100.0 * (used_s(self.pid) - used) / wall, sent / wall
-
-
-def used_s(pid: int) -> float:
-    """Return the processor time of a process so far, s.
-
-    Args:
-        pid: The process.
-    """
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return 100.0 * (processor_s(self.pid) - used) / wall, sent / wall
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 
 from conditionals_node.doubt.doubts import Doubts
 from conditionals_node.expressions.build import Builder, Condition
@@ -121,18 +122,12 @@ def decided(asked: Sequence[Question], world: World) -> Iterator[tuple[Question,
         yield question, doubts.judged(expression, lambda leaf: leaf.predicate.evaluate(world), 1.0)
 
 
-def wilson(count: int, of: int) -> tuple[float, float]:
-    """Return the interval at 95 % of a share."""
-    z, share = 1.96, count / of if of else 0.0
-    middle, n = share + z * z / (2 * max(of, 1)), max(of, 1)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-
-
 def shown(count: int, of: int) -> str:
     """Return a share in percent with its interval."""
-    low, high = wilson(count, of)
-    return f"{100 * count / max(of, 1):6.2f} % ({100 * max(low, 0.0):.2f} to {100 * high:.2f})"
+    if of == 0:
+        return "none measured"
+    low, high = binomtest(count, of).proportion_ci(method="wilson")
+    return f"{100 * count / of:6.2f} % ({100 * low:.2f} to {100 * high:.2f})"
 
 
 def measure(options: argparse.Namespace) -> None:

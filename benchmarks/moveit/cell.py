@@ -16,6 +16,7 @@ from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import ObjectStates, WorldObjects
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from benchmarks.processor_time import processor_s
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import Robot
@@ -114,8 +115,7 @@ class Cell:
             node: Name of the node.
         """
         process = self._processes[list(NODES).index(node)]
-        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_s(process.pid)
 
     def call(self, client: Any, request: Any) -> tuple[Any, float]:  # noqa: ANN401 - of any service
         """Return the response of a service, and the time from the request to it [s].

@@ -20,6 +20,7 @@ import rclpy
 from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
+from benchmarks.processor_time import processor_s
 from handiwork_core.process.domain import lease_free_domain
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.conversions import time_from_msg
@@ -63,16 +64,6 @@ class Receiver(Node):
             self.create_subscription(Image, topic, keep, LATEST)
 
 
-def processor_s(process: subprocess.Popen[bytes]) -> float:
-    """Return the processor time that a process has used, s.
-
-    Args:
-        process: The process.
-    """
-    words = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def measure(receiver: Receiver, processes: dict[str, subprocess.Popen[bytes]], seconds: float) -> None:
     """Measure for a time, and print one line for each figure.
 
@@ -84,7 +75,7 @@ def measure(receiver: Receiver, processes: dict[str, subprocess.Popen[bytes]], s
     threading.Event().wait(SETTLE_S)
     receiver.joints.clear()
     receiver.images.clear()
-    begin = {name: processor_s(process) for name, process in processes.items()}
+    begin = {name: processor_s(process.pid) for name, process in processes.items()}
     threading.Event().wait(seconds)
     wall, stamps = np.array(receiver.joints).T
     gaps = np.diff(wall) * 1e3
@@ -94,7 +85,7 @@ def measure(receiver: Receiver, processes: dict[str, subprocess.Popen[bytes]], s
         f"  joint_states: {speed:.3f} simulated s per s, gaps p50 {p50:.1f} p99 {p99:.1f} max {gaps.max():.1f} ms"
     )
     for name, process in processes.items():
-        print(f"  {name}: {100.0 * (processor_s(process) - begin[name]) / seconds:.0f} % of a core")
+        print(f"  {name}: {100.0 * (processor_s(process.pid) - begin[name]) / seconds:.0f} % of a core")
     for topic, late in sorted(receiver.images.items()):
         print(
             f"  {topic}: {len(late) / seconds:.1f} Hz, {1e3 * np.median(late):.0f} ms old at its arrival (median)"

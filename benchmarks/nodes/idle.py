@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from pathlib import Path
 
 from handiwork_msgs.srv import SetPaused
 
+from benchmarks.processor_time import processor_s
 from handiwork_cli.stack.stack import NODES, Stack
 
 SETTLE_S = 3.0
 """Time after the last node is active during which discovery and warm-up continue, s."""
-
-
-def used_s(pid: int) -> float:
-    """Return the processor time of a process so far, its own and the kernel's, s.
-
-    Args:
-        pid: The process.
-    """
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(stack: Stack, seconds: float, what: str) -> None:
@@ -36,10 +25,10 @@ def measure(stack: Stack, seconds: float, what: str) -> None:
     """
     time.sleep(SETTLE_S)  # noqa: TID251 - a measurement takes its time
     pids = {name: stack.client.signs.pid(name) or 0 for name in NODES}
-    before, began = {name: used_s(pid) for name, pid in pids.items()}, time.monotonic()
+    before, began = {name: processor_s(pid) for name, pid in pids.items()}, time.monotonic()
     time.sleep(seconds)  # noqa: TID251 - a measurement takes its time
     wall = time.monotonic() - began
-    share = [100.0 * (used_s(pids[name]) - before[name]) / wall for name in NODES]
+    share = [100.0 * (processor_s(pids[name]) - before[name]) / wall for name in NODES]
     print(f"{what:<30}" + "".join(f"{value:>18.1f}" for value in [*share, sum(share)]), flush=True)
 
 

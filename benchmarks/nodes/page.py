@@ -21,6 +21,7 @@ import numpy as np
 from handiwork_msgs.msg import ObjectStates, WorldObjects
 from sensor_msgs.msg import JointState
 
+from benchmarks.processor_time import processor_s
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_cli.stack.stack import Stack
@@ -32,8 +33,6 @@ from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.conversions import object_states_to_msg, time_to_msg, world_objects_to_msg
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
-
-from .idle import used_s
 
 if TYPE_CHECKING:
     from support.stack.browser import Tab
@@ -118,16 +117,16 @@ def share_of_core(pid: int, seconds: float) -> float:
         pid: The process.
         seconds: Length of the measurement, s.
     """
-    before, begun = used_s(pid), time.monotonic()
+    before, begun = processor_s(pid), time.monotonic()
     threading.Event().wait(seconds)
-    return 100.0 * (used_s(pid) - before) / (time.monotonic() - begun)
+    return 100.0 * (processor_s(pid) - before) / (time.monotonic() - begun)
 
 
 def _share_while_pumped(tab: Tab, pid: int, seconds: float) -> float:
     """Return the share of a core while the browser's events are taken, which playwright does only within its calls."""
-    before, begun = used_s(pid), time.monotonic()
+    before, begun = processor_s(pid), time.monotonic()
     tab.page.wait_for_timeout(1e3 * seconds)
-    return 100.0 * (used_s(pid) - before) / (time.monotonic() - begun)
+    return 100.0 * (processor_s(pid) - before) / (time.monotonic() - begun)
 
 
 def measure_cost(count: int, seconds: float) -> None:

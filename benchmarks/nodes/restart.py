@@ -1,4 +1,7 @@
-"""Time from SIGKILL of a node until it is active again: ``python -m benchmarks.nodes.restart [--runs 3]``."""
+"""Time from SIGKILL of a node until it is active again: ``python -m benchmarks.nodes.restart [--runs 3]``.
+
+The processor time of the successor until then does not depend on what else the machine does.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 
+from benchmarks.processor_time import processor_s
 from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
 
@@ -18,7 +23,7 @@ RESPAWNED = ("planner_node", "skill_server", "conditionals_node")
 LIMIT_S = 120.0
 
 
-def restart_s(stack: Stack, node: str) -> float:
+def restart_s(stack: Stack, node: str) -> tuple[float, float]:
     """Kill a node and wait for its successor.
 
     Args:
@@ -26,7 +31,7 @@ def restart_s(stack: Stack, node: str) -> float:
         node: Name of the node.
 
     Returns:
-        Time until the new process is active, s; nan after ``LIMIT_S``.
+        Time until the new process is active, and its processor time, s; nan after ``LIMIT_S``.
     """
     signs = stack.client.signs
     old = signs.pid(node)
@@ -34,10 +39,12 @@ def restart_s(stack: Stack, node: str) -> float:
     began = time.monotonic()
     os.kill(old, signal.SIGKILL)
     while time.monotonic() - began < LIMIT_S:
-        if signs.is_active(node) and signs.pid(node) != old:
-            return time.monotonic() - began
+        new = signs.pid(node)
+        if new is not None and new != old and signs.is_active(node):
+            with suppress(ProcessLookupError):  # a successor that has ended is none
+                return time.monotonic() - began, processor_s(new)
         threading.Event().wait(0.01)
-    return float("nan")
+    return float("nan"), float("nan")
 
 
 def main() -> None:
@@ -48,8 +55,14 @@ def main() -> None:
     with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
         for node in RESPAWNED:
-            spent = [restart_s(stack, node) for _ in progress(range(options.runs), node, unit="restarts")]
-            print(f"{node:18} p50 {np.median(spent):5.2f} s, greatest {max(spent):5.2f} s", flush=True)
+            runs = [restart_s(stack, node) for _ in progress(range(options.runs), node, unit="restarts")]
+            spent, used = np.array(runs).T
+            print(
+                f"{node:18} p50 {np.median(spent):5.2f} s, greatest {spent.max():5.2f} s; "
+                f"processor time p50 {np.median(used):5.2f} s",
+                flush=True,
+            )
+    print(f"load {os.getloadavg()[0]:.1f}, bytecode {'kept' if not sys.dont_write_bytecode else 'not kept'}")
 
 
 if __name__ == "__main__":

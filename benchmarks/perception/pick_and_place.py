@@ -88,6 +88,23 @@ def episode(robot: Robot, engine: CpuEngine, seed: int, *, sees_truth: bool) -> 
         cell = seen = PerceivedCell(robot, engine, SCENE, seed, FAULTS)
         seen.wait_seen()
         off_m = error_m(seen)
+    part, ended = run_goals(cell, seed)
+    if ended.ok:
+        truth = cell.truth() if isinstance(cell, PerceivedCell) else cell.snapshot()
+        part, ended = "verdict", verdict(truth)
+    return part, ended, off_m
+
+
+def run_goals(cell: SimulatedCell, seed: int) -> tuple[str, Outcome]:
+    """Run Pick and Place, and let the cube settle if both succeed.
+
+    Args:
+        cell: The cell.
+        seed: Seed of the choices.
+
+    Returns:
+        The last skill, and its outcome.
+    """
     context = cell.context(seed)
     pick = PickParams(object=OBJECT, seed=seed, allowed_planning_time=PATIENCE_S)
     part, ended = "pick", run_skill(Pick(), pick, context).outcome
@@ -98,9 +115,7 @@ def episode(robot: Robot, engine: CpuEngine, seed: int, *, sees_truth: bool) -> 
         part, ended = "place", run_skill(Place(), place, context).outcome
     if ended.ok:
         cell.sim.advance(int(SETTLE_S / CONTROL_S))
-        truth = cell.truth() if isinstance(cell, PerceivedCell) else cell.snapshot()
-        part, ended = "verdict", verdict(truth)
-    return part, ended, off_m
+    return part, ended
 
 
 def main() -> int:

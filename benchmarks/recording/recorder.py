@@ -16,17 +16,9 @@ import threading
 import time
 from pathlib import Path
 
+from benchmarks.processor_time import processor_s
+
 TOPICS, JOINTS = 5, 9
-
-
-def cpu_s(pid: int) -> float:
-    """Return the processor time of a process, s.
-
-    Args:
-        pid: Its id.
-    """
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def publish(
@@ -51,13 +43,13 @@ def publish(
     started.wait(2.0)
     message = JointState(name=[f"joint_{i}" for i in range(JOINTS)])
     message.position = message.velocity = message.effort = [0.0] * JOINTS
-    before_s, begun_s = cpu_s(program.pid), time.monotonic()
+    before_s, begun_s = processor_s(program.pid), time.monotonic()
     for number in range(int(rate_hz * seconds)):
         message.position[0] = float(number)
         publishers[number % TOPICS].publish(message)
         started.wait(max(0.0, begun_s + (number + 1) / rate_hz - time.monotonic()))
     started.wait(1.0)
-    used = (cpu_s(program.pid) - before_s) / (time.monotonic() - begun_s)
+    used = (processor_s(program.pid) - before_s) / (time.monotonic() - begun_s)
     node.destroy_node()
     rclpy.shutdown()
     return used

@@ -24,6 +24,7 @@ from scipy.stats import binomtest
 from sensor_msgs.msg import JointState
 
 from benchmarks.nodes.processes import process
+from benchmarks.processor_time import processor_s
 from handiwork_cli.commands.stack.soak import measure, targets_of
 from handiwork_cli.stack.demo_cells import robot_of
 from handiwork_cli.stack.soak_statistics import Tally
@@ -57,16 +58,6 @@ class Stamps:
     def _take(self, message: JointState) -> None:
         stamp = message.header.stamp
         self.received[stamp.sec, stamp.nanosec] = time.monotonic()
-
-
-def used_s(pid: int) -> float:
-    """Return the processor time of a process so far, s.
-
-    Args:
-        pid: The process.
-    """
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def listen(seconds: float) -> tuple[Stamps, Stamps]:
@@ -129,9 +120,9 @@ def measured(where: str, pid: int, seconds: float) -> list[str]:
         seconds: Length of each measurement, s.
     """
     threading.Event().wait(SETTLE_S)
-    used, began = used_s(pid), time.monotonic()
+    used, began = processor_s(pid), time.monotonic()
     threading.Event().wait(seconds)
-    share = (used_s(pid) - used) / (time.monotonic() - began)
+    share = (processor_s(pid) - used) / (time.monotonic() - began)
     before, after = listen(seconds)
     rate_hz = (len(before.received) - 1) / (max(before.received.values()) - min(before.received.values()))
     both = before.received.keys() & after.received.keys()

@@ -64,13 +64,15 @@ def inside(cell: SimulatedCell, target: Target) -> Outcome:
     return Outcome(Code.NOT_IN_PLACE, text)
 
 
-def episode(robot: Robot, engine: CpuEngine, scene: str, target: Target, seed: int) -> tuple[str, Outcome]:
+def episode(
+    robot: Robot, engine: CpuEngine, scene: str | Path, target: Target, seed: int
+) -> tuple[str, Outcome]:
     """Run Pick, Place and the check, and return the part that ended the episode, and its outcome.
 
     Args:
         robot: The robot.
         engine: The planner.
-        scene: Name of the scene.
+        scene: Name of the scene, or its file.
         target: Object, container and arm.
         seed: Seed of scene and choices.
     """

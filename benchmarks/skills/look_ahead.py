@@ -27,17 +27,21 @@ sys.path.insert(0, str(ROOT / "test"))
 from handiwork_cli.processes.progress import progress  # noqa: E402
 from handiwork_core.contracts.commands import Command  # noqa: E402
 from handiwork_core.contracts.skill import Context  # noqa: E402
-from handiwork_core.model.geometry import Pose  # noqa: E402
+from handiwork_core.model.geometry import Pose, frozen  # noqa: E402
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
+from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
+from handiwork_viz.film.film import Projection, write_still  # noqa: E402
+from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
 from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
 from skill_server.execution.run import run_skill  # noqa: E402
 from skill_server.geometry.solids import object_box  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
 from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E402
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
+from support.paths import ROBOTS  # noqa: E402
 
 OBJECT = "bottle"
 PATIENCE_S = 60.0
@@ -65,6 +69,8 @@ ROOFED = PlaceParams(
 PLACES = {"turned": ("upside_down", TURNED, -1.0), "roofed": ("look_ahead", ROOFED, 1.0)}
 """The scene, the parameters, and the vertical component of the bottle's axis in its place."""
 ROWS = ("greedy", "look-ahead")
+CAMERA = Camera(frozen([2.00, 0.45, 0.70]), frozen([0.45, 0.17, 0.17]), 38.0)
+VIEW_PX = (400, 400)
 
 
 class TimedPick(Pick):
@@ -166,6 +172,45 @@ def measure(robot: Robot, engine: CpuEngine, name: str, row: str, seeds: range) 
     )
 
 
+def draw(robot: Robot, engine: CpuEngine, seed: int, path: Path) -> None:
+    """Write a picture: the bottle as a greedy pick holds it, as one with look-ahead does, and under the roof.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        seed: Seed of scene and choices.
+        path: The PNG file.
+
+    Raises:
+        RuntimeError: A goal failed.
+    """
+    scene, params, _ = PLACES["roofed"]
+    place = replace(params, seed=seed, allowed_planning_time=PATIENCE_S)
+    taken = list[Instant]()
+    for row in ROWS:
+        cell = SimulatedCell(robot, engine, scene, seed)
+        context, ahead = cell.context(seed), place if row == "look-ahead" else None
+
+        def take(cell: SimulatedCell = cell) -> None:
+            world = cell.snapshot()
+            poses = {name: state.world_T_object for name, state in world.states.items()}
+            taken.append(Instant(world.joints.position, poses))
+
+        pick = PickParams(object=OBJECT, seed=seed, allowed_planning_time=PATIENCE_S, next_place=ahead)
+        runs = [run_skill(Pick(), pick, context).outcome]
+        take()
+        if ahead is not None:
+            context = replace(cell.context(seed), held=context.held)
+            context.report = lambda now, take=take: take() if now.stage == "release" else None
+            runs.append(run_skill(Place(), place, context).outcome)
+        if failed := [ended for ended in runs if not ended.ok]:
+            raise RuntimeError(str(failed[0]))
+    shown = (taken[0], taken[1], taken[2])
+    recording = FilmRecording(cell.objects, cell.world_T_base(), shown)
+    views = Projection(recording, robot, ROBOTS / robot.name, CAMERA, SUN).frames(list(shown), VIEW_PX)
+    write_still(np.hstack(views), path)
+
+
 def main() -> int:
     """Measure, and return 0."""
     parser = argparse.ArgumentParser(
@@ -174,9 +219,14 @@ def main() -> int:
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--place", choices=sorted(PLACES), action="append")
     parser.add_argument("--seed", type=int, default=0, help="of the first episode")
+    parser.add_argument("--picture", type=Path, help="write a PNG of the grasps of the first episode")
     wanted = parser.parse_args()
     robot = load_robot(ROOT / "src/robot_description/robots/fr3")
     engine = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
+    if wanted.picture:
+        draw(robot, engine, wanted.seed, wanted.picture)
+        engine.close()
+        return 0
     print(
         "| place | row | seeds | good | interval | choice p50 | choice p95 | episode p50 | failures |\n"
         "|---|---|---|---:|---:|---:|---:|---:|---|"

@@ -1,7 +1,9 @@
 """Time from a skill's accepted goal to its first command, without planning: ``python -m benchmarks.skills.overhead``.
 
 Both ends are the first messages about a goal on a status topic, of ``run_skill`` and of the controller, as received in
-this process.
+this process. ``--compare`` also shows the processor time of skill_server for whole goals, from the request to the
+result, which depends less on how busy the machine is. ``--in-process`` measures the flight recorder alone, in processor
+time.
 """
 
 from __future__ import annotations
@@ -14,21 +16,33 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 from action_msgs.msg import GoalStatusArray
 from rclpy.qos import QoSProfile, qos_profile_action_status_default
 
+from benchmarks.processor_time import processor_s
 from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
-from handiwork_core.model.geometry import Array
+from handiwork_core.bundles.folder import BundleFolder
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.process.domain import DOMAIN
+from handiwork_core.testing.fakes import Cell, fakes
+from handiwork_core.testing.gantry import gantry
+from skill_server.execution.run import run_skill
+from skill_server.flight.recorder import FlightRecorder
+from skill_server.skills.pick_place.pick import Pick, PickParams
 
 SKILL = "run_skill"
 CONTROLLERS = {
     "gripper": "fr3_gripper_controller/gripper_cmd",
     "arm": "fr3_arm_controller/follow_joint_trajectory",
 }
+OBJECTS = 10
+"""Objects in the world of ``--in-process``."""
 WAIT_S = 1.0
 """Longest wait for a status that is late after a result, s."""
 
@@ -129,12 +143,16 @@ def compare(runs: int, folder: str) -> None:
             stacks.append((stack, News(stack)))
         for stack, news in stacks:
             overhead_s(stack, news, *KINDS["gripper"](1), "gripper")
+        pids = [stack.client.signs.pid("skill_server") or 0 for stack, _ in stacks]
         for first, kind in KINDS.items():
-            rows = np.zeros((runs, 2))
+            rows, used = np.zeros((runs, 2)), np.zeros((runs, 2))
             for i in progress(range(runs), first, unit="goals"):
                 for at in (i % 2, 1 - i % 2):
+                    before_s = processor_s(pids[at])
                     rows[i, at] = 1e3 * overhead_s(*stacks[at], *kind(i), first)
+                    used[i, at] = 1e3 * (processor_s(pids[at]) - before_s)
             _print_difference(kind(0)[0], rows)
+            _print_difference("  processor time", used)
 
 
 def _print_difference(name: str, rows: Array) -> None:
@@ -147,6 +165,45 @@ def _print_difference(name: str, rows: Array) -> None:
     print(f"{name:<16} {text}, {len(rows)} goals each, load {os.getloadavg()[0]:.0f}", flush=True)
 
 
+def flight_recorder_cost(runs: int, folder: str) -> None:
+    """Print the processor time of a pick's thread until its first command, without and with the flight recorder.
+
+    The ports answer at once, so that nothing else is in it. Each look makes a new snapshot, which ROS does not need.
+    Unlike the time on the clock, that of the thread does not depend on how busy the machine is.
+
+    Args:
+        runs: Picks of each kind, by turns.
+        folder: Folder of the bundles.
+    """
+    recorder = FlightRecorder(gantry(), "", BundleFolder(Path(folder)))
+    rows = np.zeros((runs, 2))
+    for i in range(-1, runs):  # the first pair warms up
+        for is_on in (i % 2, 1 - i % 2):
+            rows[i, is_on] = 1e3 * _time_to_first_command_s(recorder if is_on else None)
+    recorder.close()
+    _print_difference("pick, thread", rows)
+
+
+def _time_to_first_command_s(recorder: FlightRecorder | None) -> float:
+    """Return the processor time of this thread until the first command of a pick, s."""
+    shape = Shape(ShapeKind.BOX, np.full(3, 0.04), Pose.identity())
+    poses = {f"box_{i}": Pose.of((0.4, 0.1 * i - 0.5, 0.02)) for i in range(OBJECTS)}
+    cell = Cell({name: WorldObject(name, (shape,)) for name in poses}, poses, {"box_5": 0.04})
+    made, params, spent_s = fakes(cell), PickParams(object="box_5"), list[float]()
+
+    def note(call: str) -> None:
+        if call in ("gripper.move", "arm.follow") and not spent_s:
+            spent_s.append(time.thread_time())
+            made.context.token.set(Code.CANCELED)
+
+    cell.before = note
+    begun_s = time.thread_time()
+    if recorder is not None:
+        recorder.begin(params, made.context)
+    run_skill(Pick(), params, made.context)
+    return spent_s[0] - begun_s
+
+
 def main() -> None:
     """Print one row for each kind of command."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -155,7 +212,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--no-flight-recorder", action="store_true", help="turn the flight recorder off")
     parser.add_argument("--record", default="", metavar="FOLDER", help="record all topics meanwhile")
+    text = "processor time of the flight recorder until the first command, without ROS"
+    parser.add_argument("--in-process", action="store_true", help=text)
     options = parser.parse_args()
+    if options.in_process:
+        with tempfile.TemporaryDirectory() as folder:
+            flight_recorder_cost(options.runs, folder)
+        return
     if options.compare:
         with tempfile.TemporaryDirectory() as folder:
             compare(options.runs, options.record or f"{folder}/recording")

@@ -15,6 +15,7 @@ PACKAGES = [
     "handiwork_core",
     "handiwork_data",
     "handiwork_planning",
+    "handiwork_policy",
     "handiwork_ros",
     "handiwork_safety",
     "handiwork_viz",

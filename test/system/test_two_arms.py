@@ -23,16 +23,17 @@ from support.cells.dual_fr3 import write_dual_fr3
 from support.paths import ROOT
 from support.stack.rig import ContactRecord, send_until, wait_for
 
+# Motions last longer than plans, also on a busy machine, so that both arms move at once.
 TASK = """
 skills:
 - dual_fr3:
   - left:
-    - {name: pick, object: left_cube}
-    - {name: place, container: %s, y_ratio_range: [0.65, 0.75]}
+    - {name: pick, object: left_cube, max_velocity_scaling_factor: 0.3}
+    - {name: place, container: %s, y_ratio_range: [0.65, 0.75], max_velocity_scaling_factor: 0.3}
     - {name: home}
     right:
-    - {name: pick, object: right_cube}
-    - {name: place, container: %s, y_ratio_range: [0.25, 0.35]}
+    - {name: pick, object: right_cube, max_velocity_scaling_factor: 0.3}
+    - {name: place, container: %s, y_ratio_range: [0.25, 0.35], max_velocity_scaling_factor: 0.3}
     - {name: home}
 """
 HANDOVER = """

@@ -41,6 +41,7 @@ _HOMES = {
     "handiwork_data.episodes.episode": "Episode EpisodeMeta",
     "handiwork_ros.clients.async_skill_client": "AsyncSkillClient",
     "handiwork_ros.clients.conditions_client": "ConditionAnswer ConditionsClient",
+    "handiwork_ros.clients.batch_plan_client": "BatchAnswer BatchPlanClient",
     "handiwork_ros.clients.goal_handle": "GoalHandle",
     "handiwork_ros.clients.skill_client": "SkillClient",
     "handiwork_ros.clients.skill_goals": "skill_goal",

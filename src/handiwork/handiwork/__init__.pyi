@@ -110,6 +110,8 @@ from handiwork_ros.actions.skill_report import Stage as Stage
 from handiwork_ros.actions.task_report import TaskFeedback as TaskFeedback
 from handiwork_ros.actions.task_report import TaskReport as TaskReport
 from handiwork_ros.clients.async_skill_client import AsyncSkillClient as AsyncSkillClient
+from handiwork_ros.clients.batch_plan_client import BatchAnswer as BatchAnswer
+from handiwork_ros.clients.batch_plan_client import BatchPlanClient as BatchPlanClient
 from handiwork_ros.clients.conditions_client import ConditionAnswer as ConditionAnswer
 from handiwork_ros.clients.conditions_client import ConditionsClient as ConditionsClient
 from handiwork_ros.clients.goal_handle import GoalHandle as GoalHandle

@@ -18,6 +18,7 @@ from handiwork_core.contracts.planning import (
     PathRest,
     PlanRequest,
     PlanResult,
+    PoseGoals,
     Report,
     SceneQuery,
     ShouldStop,
@@ -27,10 +28,15 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.nearest_pose import missing_turn
 from handiwork_core.robot.robot import Robot
 
 if TYPE_CHECKING:
     from .planner import Core
+
+MOST_NAMED = 64
+"""Number of goal poses among which the nearest possible orientation is looked for, for a message."""
 
 
 def _import_checks() -> None:
@@ -87,9 +93,10 @@ class CpuEngine(Engine):
         try:
             trajectory, goal = self._core.plan(request, deadline)
         except Failed as f:
+            lacks = self._missing_turn(request) if f.outcome.code is Code.NO_IK else ""
             return PlanResult(
                 f.outcome.code,
-                f.outcome.message,
+                f"{f.outcome.message}; {lacks}" if lacks else f.outcome.message,
                 planning_time_s=deadline.used_s,
                 blocking=f.outcome.blocking,
                 depth_m=f.depth_m,
@@ -101,6 +108,17 @@ class CpuEngine(Engine):
         return PlanResult(
             Code.OK, "", trajectory, goal, deadline.used_s, world_version=version, seed=request.seed
         )
+
+    def _missing_turn(self, request: PlanRequest) -> str:
+        """Return which turn an arm with few joints lacks for the poses of a request; empty where it lacks none."""
+        arm, goal = self._core.arm(request.arm), request.goal
+        if not isinstance(goal, PoseGoals):
+            return ""
+        robot = self._core.robot
+        root_T_base = link_poses(robot, dict(request.scene.gripper_m), (arm.base_link,))[arm.base_link]
+        base_T_world = (self._core.world_T_root @ root_T_base).inverse()
+        poses = [(base_T_world @ pose).matrix() for pose in goal.world_T_ee[:MOST_NAMED]]
+        return missing_turn(robot, arm, np.array(poses).reshape(-1, 4, 4), request.seed)
 
     def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Engine.check_candidates``."""

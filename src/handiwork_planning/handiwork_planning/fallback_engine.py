@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -77,6 +77,15 @@ class FallbackEngine(Engine):
         return self._ask(
             lambda engine: engine.plan(request, should_stop),
             lambda text: PlanResult(Code.PLANNER_LOST, text, seed=request.seed),
+        )
+
+    def plan_batch(self, requests: Sequence[PlanRequest], should_stop: ShouldStop) -> list[PlanResult]:
+        """See ``Engine.plan_batch``. Where the engine plans in turn, a loss costs the one request that met it."""
+        if self._engine is None or type(self._engine).plan_batch is Engine.plan_batch:
+            return super().plan_batch(requests, should_stop)
+        return self._ask(
+            lambda engine: engine.plan_batch(requests, should_stop),
+            lambda text: [PlanResult(Code.PLANNER_LOST, text, seed=request.seed) for request in requests],
         )
 
     def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:

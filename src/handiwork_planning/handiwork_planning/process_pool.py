@@ -5,11 +5,16 @@ Processes, not threads: kernels run without the GIL, but the Python between them
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext
 from multiprocessing.synchronize import Event
 from types import TracebackType
 
@@ -25,10 +30,17 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
+from .packed_problems import packed, unpacked
+from .shared_block import BlockReader, SharedBlock
+
 POLL_S = 0.01
 """Period at which a stop is polled while workers plan, s."""
 CHUNKS = 8
 """Pieces per worker, so that one with hard problems does not keep the others waiting."""
+AHEAD = 2
+"""Parts under way in each worker: one that it plans, and one that waits."""
+CLOSE_S = 10.0
+"""The longest time that a worker is given to end, s of steady time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +80,20 @@ def plan_many(
 
 
 class PlanPool:
-    """Worker processes with an engine each, which live until ``close``."""
+    """Worker processes with an engine each, which live until ``close``.
+
+    Problems and results lie in shared memory; pipes carry only where. One thread at a time plans.
+
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the robot's root link.
+        workers: Number of processes; None is one per core, 1 plans in this process.
+    """
 
     def __init__(self, robot: Robot, world_T_base: Pose, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
-        self._pool: ProcessPoolExecutor | None = None
+        self._turn = threading.Lock()
+        self._crew: list[_Worker] = []
         # Workers need it too: it compiles the kernels once, or every worker would compile them at the same time.
         self._local = _engine(robot, world_T_base)
         if self.workers > 1:
@@ -80,7 +101,7 @@ class PlanPool:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, "handiwork_planning.warm_up"])
             self._stop = context.Event()
-            self._pool = ProcessPoolExecutor(self.workers, context, _begin, (robot, world_T_base, self._stop))
+            self._crew = [_Worker(context, robot, world_T_base, self._stop) for _ in range(self.workers)]
 
     def plan(
         self,
@@ -100,6 +121,7 @@ class PlanPool:
 
         Raises:
             ValueError: the numbers of worlds and requests differ.
+            RuntimeError: a worker process ended; the pool is then of no use.
         """
         each = [worlds] * len(requests) if isinstance(worlds, World) else list(worlds)
         if len(each) != len(requests):
@@ -107,19 +129,43 @@ class PlanPool:
                 f"{len(each)} worlds for {len(requests)} requests; give one for all, or one each"
             )
         problems = [Problem(world, request) for world, request in zip(each, requests, strict=True)]
-        if self._pool is None:
-            return _planned(self._local, problems, should_stop or never_stop)
-        self._stop.clear()
-        size = max(1, len(problems) // (CHUNKS * self.workers))
-        parts = [problems[i : i + size] for i in range(0, len(problems), size)]
-        futures = [self._pool.submit(_work, part) for part in parts]
-        _watch(futures, should_stop or never_stop, self._stop.set)
-        return [result for future in futures for result in future.result()]
+        with self._turn:
+            if not self._crew:
+                return _planned(self._local, problems, should_stop or never_stop)
+            self._stop.clear()
+            return self._shared_out(problems, should_stop or never_stop)
+
+    def _shared_out(self, problems: list[Problem], should_stop: ShouldStop) -> list[PlanResult]:
+        results: dict[int, list[PlanResult]] = {}
+        parts = _parts(len(problems), self.workers)
+        by_pipe = {worker.pipe: worker for worker in self._crew}
+        try:
+            # Each worker has a second part waiting, so that it never waits for this process.
+            for _ in range(AHEAD):
+                for worker in self._crew:
+                    worker.send_next(parts, problems)
+            while busy := [pipe for pipe, worker in by_pipe.items() if worker.under_way]:
+                for pipe in wait(busy, timeout=POLL_S):
+                    worker = by_pipe[pipe]  # type: ignore[index]
+                    first, data = worker.receive()
+                    worker.send_next(parts, problems)
+                    results[first] = _checked(unpacked(data))
+                if should_stop():
+                    self._stop.set()
+        except BaseException:
+            self._stop.set()
+            for worker in self._crew:
+                worker.discard()
+            raise
+        return [result for first in sorted(results) for result in results[first]]
 
     def close(self) -> None:
         """End the workers and the engine of this process."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        for worker in self._crew:
+            worker.dismiss()
+        for worker in self._crew:
+            worker.close()
+        self._crew.clear()
         self._local.close()
 
     def __enter__(self) -> PlanPool:
@@ -131,15 +177,86 @@ class PlanPool:
         self.close()
 
 
-def _watch(
-    futures: list[Future[list[PlanResult]]], should_stop: ShouldStop, stop: Callable[[], None]
-) -> None:
-    waiting = set(futures)
-    while waiting:
-        _, waiting = wait(waiting, timeout=POLL_S)
-        if waiting and should_stop():
-            stop()
+def _parts(count: int, workers: int) -> Iterator[range]:
+    """Divide problems: pieces shrink towards the end, so that no worker has much left when the others are done."""
+    first, most = 0, max(1, count // (CHUNKS * workers))
+    while first < count:
+        size = min(most, max(1, (count - first) // (3 * workers)))
+        yield range(first, min(count, first + size))
+        first += size
+
+
+class _Worker:
+    """One worker process as the pool sees it: the parts that are under way in it, and where they are written."""
+
+    def __init__(self, context: ForkServerContext, robot: Robot, world_T_base: Pose, stop: Event) -> None:
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, robot, world_T_base, stop), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._blocks = deque(SharedBlock() for _ in range(AHEAD))
+        self._reader = BlockReader()
+        self.under_way = 0
+
+    def send_next(self, parts: Iterator[range], problems: list[Problem]) -> None:
+        """Send the next part, if there is one.
+
+        Args:
+            parts: The parts that are left.
+            problems: All problems.
+        """
+        part = next(parts, None)
+        if part is None:
             return
+        # A worker answers in order: the block of the oldest part is the one that it has read.
+        self._blocks.rotate(-1)
+        note = self._blocks[-1].write(packed([problems[i] for i in part]))
+        try:
+            self.pipe.send((part.start, note))
+        except OSError as error:
+            raise self._lost() from error
+        self.under_way += 1
+
+    def receive(self) -> tuple[int, bytes]:
+        """Wait for the results of the oldest part: the index of its first problem, and the packed results."""
+        try:
+            first, note = self.pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self._lost() from error
+        self.under_way -= 1
+        return first, self._reader.read(note)
+
+    def discard(self) -> None:
+        """Wait for the parts that are under way, and forget their results."""
+        try:
+            while self.under_way:
+                self.receive()
+        except RuntimeError:
+            self.under_way = 0
+
+    def dismiss(self) -> None:
+        """Ask the process to end."""
+        with contextlib.suppress(OSError):
+            self.pipe.send(None)
+
+    def close(self) -> None:
+        """Wait for the end of the process, and free its memory."""
+        self._process.join(CLOSE_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._reader.close()
+        for block in self._blocks:
+            block.close()
+        self.pipe.close()
+
+    def _lost(self) -> RuntimeError:
+        self.under_way = 0
+        self._process.join(1.0)
+        return RuntimeError(
+            f"process {self._process.pid} of the pool has ended with exit code {self._process.exitcode}; "
+            "make a new pool, with fewer workers if memory ran out"
+        )
 
 
 def _engine(robot: Robot, world_T_base: Pose) -> Engine:
@@ -163,14 +280,37 @@ def _planned(engine: Engine, problems: Sequence[Problem], should_stop: ShouldSto
     return results
 
 
-_worker: list[tuple[Engine, Event]] = []
-"""Engine and stop flag of this worker process; empty in other processes."""
+def _checked(answer: list[PlanResult] | Exception) -> list[PlanResult]:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
-def _begin(robot: Robot, world_T_base: Pose, stop: Event) -> None:
-    _worker.append((_engine(robot, world_T_base), stop))
+def _serve(pipe: Connection, robot: Robot, world_T_base: Pose, stop: Event) -> None:
+    """Plan parts until None comes or the pool's process has ended.
 
-
-def _work(problems: list[Problem]) -> list[PlanResult]:
-    engine, stop = _worker[0]
-    return _planned(engine, problems, stop.is_set)
+    Results lie in turns in as many blocks as parts may be under way: by the time a block is written again its former
+    results have been read, because the pool sends a part only after it has read one.
+    """
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C goes to all processes: the pool ends its workers itself
+    engine = _engine(robot, world_T_base)
+    reader, blocks = BlockReader(), deque(SharedBlock() for _ in range(AHEAD + 1))
+    try:
+        while (message := pipe.recv()) is not None:
+            first, note = message
+            answer: list[PlanResult] | Exception
+            try:
+                answer = _planned(engine, unpacked(reader.read(note)), stop.is_set)
+            except Exception as error:  # noqa: BLE001 - it is raised again in the pool's process
+                answer = error
+            blocks.rotate(-1)
+            pipe.send((first, blocks[-1].write(packed(answer))))
+    except (EOFError, OSError):
+        pass
+    finally:
+        for block in blocks:
+            block.close()
+        reader.close()
+        engine.close()

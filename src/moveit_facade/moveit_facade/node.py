@@ -34,6 +34,7 @@ from .ros.actions.gripper_actions import GripperActions
 from .ros.actions.motion_actions import MotionActions
 from .ros.actions.task_solution import TaskSolutions
 from .ros.execution import Execution
+from .ros.octomap_teller import OctomapTeller
 from .ros.planner_calls import PlannerCalls
 from .ros.planner_services import PlannerServices
 from .ros.planning import MotionPlanning
@@ -63,7 +64,8 @@ class MoveGroupNode(ManagedNode):
         self._signs, self._wait = Heartbeats(self), StartWait(self)
         self._calls = PlannerCalls(self, self._signs)
         reader = RobotReader(self, robot, self._world)
-        self._keeper = SceneKeeper(self, robot, reader, self._calls)
+        maps = self._maps = OctomapTeller(self, self._world, self._calls)
+        self._keeper = SceneKeeper(self, robot, reader, self._calls, maps)
         settings = supervision_settings(self)
         planner = PlannerClient(self, robot, self._signs)
         self._execution = Execution(self, robot, self._world, planner, settings)
@@ -93,6 +95,7 @@ class MoveGroupNode(ManagedNode):
         text = "move_group stops serving; send the goal again once it is active"
         self._goals.stop_all(Code.SHUTDOWN, text)
         self._semantic.forget()
+        self._maps.stop()
 
     def is_idle(self) -> bool:
         """True when no goal runs."""

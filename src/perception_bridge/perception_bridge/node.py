@@ -19,9 +19,11 @@ from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import TF_STATIC
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.rclpy_support.safe_callbacks import guard
+from perception_bridge.obstacles.warm_up import warm_up
 from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.ros.camera_frames import CameraFrames
 from perception_bridge.ros.hands import Hands
+from perception_bridge.ros.obstacle_search import ObstacleSearch
 from perception_bridge.ros.sources import Source
 from perception_bridge.ros.world_topics import WorldTopics, static_frames
 from perception_bridge.table.object_table import load_table
@@ -49,6 +51,7 @@ class PerceptionBridge(ManagedNode):
         self._clock_s = RosClock(self)
         self._sources: list[Source] = []
         self._world: WorldTopics | None = None
+        self._obstacles: ObstacleSearch | None = None
         self._frames = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = self.get_clock().create_jump_callback(
@@ -68,6 +71,9 @@ class PerceptionBridge(ManagedNode):
         table = load_table(Path(self._table_file), scene)
         if self._world is not None:
             return
+        if table.obstacles.cameras:
+            report(0.5, "loading the kernels of the search for obstacles")
+            warm_up()
         labels = {label.name: label.objects for label in table.labels.values()}
         self._tracker = Tracker(labels, table.tracking)
         history = JointHistory()
@@ -78,6 +84,9 @@ class PerceptionBridge(ManagedNode):
             now = self._clock_s.now_s
             self._sources = [Source(self, one, table, self._tracker, frames, now) for one in table.sources]
             self._world = WorldTopics(self, scene, self._tracker)
+            if table.obstacles.cameras:
+                age_s = table.tracking.max_age
+                self._obstacles = ObstacleSearch(self, table.obstacles, robot, history, frames, now, age_s)
             if table.frames:
                 self._frames.publish(static_frames(table.frames, now()))
             # Of steady time, so that readers are not left without a message while the world is paused.
@@ -95,16 +104,22 @@ class PerceptionBridge(ManagedNode):
         if self._world is not None:
             self._world.stop()
             self._frames.forget()
+        if self._obstacles is not None:
+            self._obstacles.stop()
 
     def on_close(self) -> None:
         """End the threads that search images."""
         for source in self._sources:
             source.close()
+        if self._obstacles is not None:
+            self._obstacles.close()
 
     def _start_over(self) -> None:
         if self._world is not None:
             self._tracker.clear()
             self._world.start_over()
+        if self._obstacles is not None:
+            self._obstacles.start_over()
 
     def _on_timer(self) -> None:
         now_s = self._clock_s.now_s()
@@ -115,7 +130,9 @@ class PerceptionBridge(ManagedNode):
             source.poll()
         for name in self._tracker.forget_old(now_s):
             self.get_logger().warning(f"{name!r} was not seen for too long; it is taken out of the world")
-        self._world.publish(now_s)
+        known = self._world.publish(now_s)
+        if self._obstacles is not None:
+            self._obstacles.poll(*known)
 
 
 def main() -> None:

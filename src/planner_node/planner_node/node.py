@@ -23,6 +23,7 @@ from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 
+from .pipeline.batches import BatchPlanner
 from .pipeline.engine_selection import AUTO, choose, open_engine
 from .pipeline.engine_worker import EngineWorker
 from .pipeline.pipeline import PlanningPipeline, WorldReaders
@@ -31,6 +32,7 @@ from .ros.services import PlanningServices
 
 POLL_S = 0.02
 CLOSE_S = 2.0
+MOST_WORKERS = 256
 GEOMETRY_S = 5.0  # discovery by Fast DDS's default settings takes up to 3.3 s
 
 Engines = Callable[[], Mapping[str, type[Engine]]]
@@ -66,11 +68,14 @@ class PlannerNode(ManagedNode):
         )
         text = "limits of the safety layer, a YAML file, whose tool_speed planned motions keep; empty: the defaults"
         self._safety_file = self.parameter("safety_file", "", text)
+        text = "processes that plan_batch uses with the CPU engine; 1: it plans in this one; 0: one per core"
+        self._batch_workers = self.parameter("batch_workers", 1, text)
         self._frames = FrameBuffer(self)
         self._planning_services = PlanningServices(self, self._frames)
         self._source: RosWorldSource | None = None
         self._pipeline: PlanningPipeline | None = None
         self._worker: EngineWorker | None = None
+        self._batches: BatchPlanner | None = None
 
     def on_load(self, report: Report) -> None:
         """Read the robot, choose the engine, and load its kernels; see ``ManagedNode.on_load``.
@@ -88,6 +93,9 @@ class PlannerNode(ManagedNode):
             raise ConfigError(
                 "node planner_node", ["parameter robot_dir: is empty; give a folder such as robots/fr3"]
             )
+        if not 0 <= self._batch_workers <= MOST_WORKERS:
+            fault = f"parameter batch_workers: is {self._batch_workers}; give 0 to {MOST_WORKERS}"
+            raise ConfigError("node planner_node", [fault])
         self._robot = load_robot(Path(self._robot_dir))
         self._tool_speed = load_safety(Path(self._safety_file), self._robot).tool_speed
         self._found = self._engines()
@@ -130,6 +138,7 @@ class PlannerNode(ManagedNode):
         self._await_geometry(source, report)
         self._pipeline = PlanningPipeline(robot, engine, PlanningScene(), readers, self._tool_speed)
         self._worker = EngineWorker("planner-engine")
+        self._batches = BatchPlanner(self._pipeline, world_T_base, self._batch_workers)
 
     def _await_geometry(self, source: RosWorldSource, report: Report) -> None:
         """Wait for discovery, so that the first request does not meet a planner without a world."""
@@ -141,26 +150,34 @@ class PlannerNode(ManagedNode):
 
     def on_start(self) -> None:
         """Open the services."""
-        if self._pipeline is not None and self._worker is not None:
-            self._planning_services.open(self._pipeline, self._worker)
+        if self._pipeline is not None and self._worker is not None and self._batches is not None:
+            self._planning_services.open(self._pipeline, self._worker, self._batches)
 
     def on_stop(self) -> None:
-        """Refuse requests; at shutdown, ask the running call to end."""
+        """Refuse requests; at shutdown, ask the running calls to end."""
         self._planning_services.shut()
-        if self.closing.is_set() and self._worker is not None:
-            self._worker.stopping.set()
+        if self.closing.is_set():
+            for worker in self._workers():
+                worker.stopping.set()
 
     def is_idle(self) -> bool:
         """Check whether no engine call is under way."""
-        return self._worker is None or self._worker.is_idle
+        return all(worker.is_idle for worker in self._workers())
 
     def on_close(self) -> None:
-        """End the worker, then the engine."""
+        """End the workers, then the engine."""
+        if self._batches is not None and not self._batches.close(CLOSE_S):
+            self.get_logger().error(f"a batch did not stop within {CLOSE_S:.0f} s; it is left behind")
         if self._worker is not None and not self._worker.close(CLOSE_S):
             self.get_logger().error(f"the engine did not stop within {CLOSE_S:.0f} s; it is left behind")
         elif self._pipeline is not None:
             self._pipeline.engine.close()
-        self._worker, self._pipeline = None, None
+        self._worker, self._pipeline, self._batches = None, None, None
+
+    def _workers(self) -> tuple[EngineWorker, ...]:
+        if self._worker is None or self._batches is None:
+            return ()
+        return self._worker, self._batches.worker
 
     def _give_up(self, text: str) -> None:
         """End the process, which launch starts again: a process that has lost its GPU cannot use it again."""

@@ -1,4 +1,4 @@
-"""Nodes that are started without network settings receive from this machine only."""
+"""Nodes that are started without network settings receive from this machine only, and let many messages wait."""
 
 from __future__ import annotations
 
@@ -19,12 +19,28 @@ LOOPBACK = "127.0.0.1"
 MULTICAST = "239.255.0.1"
 """A socket that is bound to a group receives on the interfaces that joined it: here, only on loopback."""
 
+PROFILES = Path(__file__).parents[3] / "config" / "dds"
+WAITING_BYTES = 4_194_304
+"""The bytes of messages that may wait for a process, where the system allows it. Linux counts twice as many."""
+
 NODE = """
 import sys, rclpy
 rclpy.init()
 node = rclpy.create_node("reachable")
 print("up", flush=True)
 sys.stdin.read()
+"""
+BUFFERS = """
+import os, socket, rclpy
+rclpy.init()
+node = rclpy.create_node("reachable")
+for number in map(int, os.listdir("/proc/self/fd")):
+    try:
+        one = socket.socket(fileno=os.dup(number))
+    except OSError:  # it is no socket
+        continue
+    if one.family == socket.AF_INET and one.type == socket.SOCK_DGRAM:
+        print(one.getsockname()[1], one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))
 """
 
 
@@ -68,3 +84,30 @@ def test_receiving_sockets_are_bound_to_the_loopback_address() -> None:
 @pytest.mark.usefixtures("nothing_left_over")
 def test_a_node_that_is_asked_to_be_on_the_network_is() -> None:
     assert addresses_of_a_node({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}) - {LOOPBACK, MULTICAST}
+
+
+@pytest.mark.usefixtures("nothing_left_over")
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {},
+        {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"},
+        {
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET",
+            "FASTRTPS_DEFAULT_PROFILES_FILE": str(PROFILES / "lossy.xml"),
+        },
+    ],
+)
+def test_messages_wait_for_a_process_that_gets_no_processor_time(wishes: dict[str, str]) -> None:
+    """With the buffers of Linux a recorder lost messages on a busy machine: 0.2 s of a thousand a second."""
+    plain = {name: value for name, value in os.environ.items() if name not in WISHES}
+    environment = with_ros_defaults({**plain, **wishes})
+    done = subprocess.run(
+        [sys.executable, "-c", BUFFERS], env=environment, capture_output=True, text=True, check=True
+    )
+    first = RTPS_BASE + PORTS_OF_A_DOMAIN * int(environment["ROS_DOMAIN_ID"])
+    rows = [tuple(map(int, line.split())) for line in done.stdout.splitlines() if line[:1].isdigit()]
+    sizes = [size for port, size in rows if first <= port < first + PORTS_OF_A_DOMAIN]
+    allowed = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    assert sizes, done.stderr
+    assert min(sizes) >= 2 * min(WAITING_BYTES, allowed)

@@ -24,14 +24,14 @@ REQUEST = PlanRequest("arm", np.zeros(6), JointGoals(np.zeros((1, 6))))
 
 
 class Lossy:
-    """A planner that is lost for the first ``losses`` calls."""
+    """A planner that is lost, or has an old world, for the first ``losses`` calls."""
 
-    def __init__(self, losses: int) -> None:
-        self.losses, self.asked = losses, 0
+    def __init__(self, losses: int, loss: Code = Code.PLANNER_LOST) -> None:
+        self.losses, self.asked, self.loss = losses, 0, loss
 
     def _code(self) -> Code:
         self.asked += 1
-        return Code.PLANNER_LOST if self.asked <= self.losses else Code.OK
+        return self.loss if self.asked <= self.losses else Code.OK
 
     def plan(self, request: PlanRequest, *, should_stop) -> PlanResult:
         return PlanResult(self._code())
@@ -73,6 +73,18 @@ def test_the_rest_of_a_motion_is_asked_about_once_for_the_arm_moves():
     )
     assert verdict.code is Code.PLANNER_LOST
     assert lossy.asked == 1
+
+
+def test_a_planner_that_has_no_pose_of_a_new_object_yet_is_asked_again_for_a_short_time():
+    lossy = Lossy(2, Code.STALE_WORLD)
+    path = smooth(np.zeros(6), np.ones(6))
+    verdict = ReconnectingPlanner(lossy, lambda: True, 60.0).validate(
+        "arm", path, SceneQuery(), should_stop=never
+    )
+    assert (verdict.code, lossy.asked) == (Code.OK, 3)
+    lossy = Lossy(10**9, Code.STALE_WORLD)
+    patient = ReconnectingPlanner(lossy, lambda: True, 10**9)
+    assert patient.plan(REQUEST, should_stop=never).code is Code.STALE_WORLD
 
 
 def test_patience_ends():

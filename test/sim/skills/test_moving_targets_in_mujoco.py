@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from handiwork_core.model.outcome import Code
+from handiwork_core.contracts.planning import PlanRequest
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import ExecutionResult, run_skill
@@ -22,6 +25,25 @@ APPROACH, DESCENT = 1, 2
 
 def made(robot: Robot, engine: CpuEngine, seed: int = 0) -> NudgedCell:
     return NudgedCell(robot, engine, "moving", seed)
+
+
+class Counting(NudgedCell):
+    """Notes how many motions were asked of the planner when each motion began, and when it ended."""
+
+    def __init__(self, robot: Robot, engine: CpuEngine) -> None:
+        super().__init__(robot, engine, "moving", 0)
+        self.plans, self.begins, self.ends = 0, list[int](), list[int]()
+
+    def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
+        self.plans += 1
+        return super().plan(request, should_stop=should_stop)
+
+    def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        self.begins.append(self.plans)
+        try:
+            return super().follow(trajectory, should_stop=should_stop)
+        finally:
+            self.ends.append(self.plans)
 
 
 def count(run: ExecutionResult, stage: str) -> int:
@@ -55,6 +77,18 @@ def test_a_tray_that_is_put_elsewhere_gets_the_cube(
     run = run_skill(Place(), PLACE, replace(context, refused=[]))
     assert run.outcome.ok, run.outcome
     assert count(run, "transit") >= 2
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_the_way_to_the_new_place_is_there_once_the_arm_rests(
+    robot: Robot, engine: CpuEngine, share: float
+) -> None:
+    cell = Counting(robot, engine)
+    cell.on_motion(APPROACH, share, lambda: cell.put("cube", (0.02, 0.05, 0.0)))
+    run = run_skill(Pick(), PICK, cell.context(1))
+    assert run.outcome.ok, run.outcome
+    assert cell.ends[0] > cell.begins[0], "it is planned while the arm brakes"
+    assert cell.begins[1] == cell.ends[0], "and not again once it rests"
 
 
 def test_a_nudged_cube_ends_a_goal_that_follows_nothing(robot: Robot, engine: CpuEngine) -> None:

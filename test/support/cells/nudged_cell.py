@@ -49,7 +49,7 @@ class NudgedCell(SimulatedCell):
                 controller.stop(Ending.CANCELED, "stopped")
             # This simulation and this engine have one thread only.
             for thread in threading.enumerate():
-                if thread.name == "choice-ahead":
+                if thread.name.startswith("choice-ahead"):
                     thread.join(60.0)
         result = controller.result
         assert result is not None

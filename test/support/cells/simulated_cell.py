@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,10 @@ UNSUPERVISED = replace(SUPERVISED, is_on=False)
 class SimulatedCell:
     """All ports except for the planner's, on a simulation that advances during waits."""
 
-    def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int, arm: str = "") -> None:
+    def __init__(self, robot: Robot, engine: Any, scene: str | Path, seed: int, arm: str = "") -> None:
         self.robot, self.engine, self.spec = robot, engine, robot.arm(arm)
-        self.scene = load_scene(ROOT / f"config/scenes/{scene_name}.yaml").randomized(seed)
+        path = scene if isinstance(scene, Path) else ROOT / f"config/scenes/{scene}.yaml"
+        self.scene = load_scene(path).randomized(seed)
         self.sim = Simulation(robot, self.scene)
         self.objects = {item.name: item.body for item in self.scene.objects}
         self.sim.advance(int(0.5 / CONTROL_S))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from handiwork_core.voxels.voxel_map import UNMODELLED
+from support.octrees import occupancy, tree
 from support.stack.moveit_client import MoveItClient, pose_goal
 from support.stack.rig import Rig, wait_for
 
@@ -125,6 +128,29 @@ def test_a_diff_of_one_request_is_gone_after_it(moveit: MoveItClient) -> None:
     assert moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.val == SUCCESS
 
 
+def test_an_octomap_is_in_the_way_of_plans_and_that_of_one_request_of_its_plan_alone(
+    moveit: MoveItClient,
+) -> None:
+    scene = diff().scene
+    octomap = scene.world.octomap
+    octomap.header.frame_id = "fr3_link0"
+    octomap.octomap.id, octomap.octomap.binary, octomap.octomap.resolution = "OcTree", True, 0.05
+    cells = occupancy(tree((x, y, z) for x in (9, 10) for y in (-1, 0) for z in (7, 8)))
+    octomap.octomap.data = np.frombuffer(cells, np.int8).tolist()
+    options = PlanningOptions(plan_only=True, planning_scene_diff=scene)
+    refused = moveit.move(pose_goal(0.5, 0.0, 0.4), options=options).result.error_code
+    assert refused.val == MoveItErrorCodes.GOAL_IN_COLLISION and UNMODELLED in refused.message
+    assert moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.val == SUCCESS
+    assert moveit.call("apply_planning_scene", ApplyPlanningScene.Request(scene=scene)).success
+    assert moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.val == MoveItErrorCodes.GOAL_IN_COLLISION
+    gone = PlanningOptions(plan_only=True, planning_scene_diff=diff().scene)
+    gone.planning_scene_diff.world.octomap.octomap.id = "OcTree"
+    assert moveit.move(pose_goal(0.5, 0.0, 0.4), options=gone).result.error_code.val == SUCCESS
+    assert moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.val == MoveItErrorCodes.GOAL_IN_COLLISION
+    moveit.call("clear_octomap")
+    assert moveit.plan(pose_goal(0.5, 0.0, 0.4)).error_code.val == SUCCESS
+
+
 def test_an_object_attached_in_the_start_state_counts_for_that_plan_alone(moveit: MoveItClient) -> None:
     held = AttachedCollisionObject(link_name="fr3_hand", object=box("beam", 0.0, 0.0, 0.3, edge=0.2))
     held.object.header.frame_id = "fr3_hand"
@@ -178,4 +204,3 @@ def test_what_is_not_served_is_refused_and_changes_nothing(moveit: MoveItClient)
     assert not moveit.call("apply_planning_scene", diff(box("table", 0.5, 0.3, 0.6))).success
     assert not moveit.call("apply_planning_scene", diff(box("good", 0.5, 0.3, 0.6), removal("ghost"))).success
     assert not ids(moveit) & {"with_octomap", "good"}
-    moveit.call("clear_octomap")

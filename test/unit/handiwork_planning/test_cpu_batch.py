@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,16 @@ def test_a_pool_takes_one_world_for_all_and_stops_when_asked(robot: Robot) -> No
             pool.plan(worlds, requests[:1])
     alone = plan_many(robot, Pose.identity(), worlds[0], requests, 1, lambda: True)
     assert {r.code for r in alone} == {Code.CANCELED}
+
+
+def test_a_pool_passes_errors_on_and_says_that_a_worker_has_ended(robot: Robot) -> None:
+    worlds, requests = problems(robot, 8)
+    with PlanPool(robot, Pose.identity(), 2) as pool:
+        broken = dataclasses.replace(requests[3], goal=None)  # type: ignore[arg-type]
+        with pytest.raises(AssertionError):
+            pool.plan(worlds, [*requests[:3], broken, *requests[4:]])
+        after = pool.plan(worlds[0], requests[:2])
+        assert {r.world_version for r in after} == {1}
+        pool._crew[0]._process.kill()
+        with pytest.raises(RuntimeError, match="ended with exit code -9; make a new pool"):
+            pool.plan(worlds, requests)

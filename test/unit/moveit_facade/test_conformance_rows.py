@@ -12,6 +12,7 @@ from support.paths import ROOT
 PAGE = ROOT / "docs" / "how-to" / "coming-from-moveit.md"
 SYSTEM, UNIT = ROOT / "test" / "system" / "moveit", ROOT / "test" / "unit" / "moveit_facade"
 MOVE, SCENE = SYSTEM / "test_move_group.py", SYSTEM / "test_planning_scene.py"
+OCTOMAPS = ROOT / "test" / "node" / "moveit_facade" / "test_octomap.py"
 GOALS, PATHS = UNIT / "constraints" / "test_goals.py", UNIT / "paths" / "test_paths.py"
 MALFORMED, REFUSED = SYSTEM / "test_malformed_requests.py", SYSTEM / "test_refused_requests.py"
 
@@ -63,9 +64,12 @@ TESTS: dict[str, tuple[tuple[Path, str], ...]] = {
         (UNIT / "scene" / "test_shapes.py", ""),
     ),
     "octomap": (
-        (SCENE, "test_what_is_not_served_is_refused_and_changes_nothing"),
-        (REFUSED, "test_a_scene_is_refused_and_stays_as_it_is"),
+        (SCENE, "test_an_octomap_is_in_the_way_of_plans_and_that_of_one_request_of_its_plan_alone"),
+        (OCTOMAPS, "test_an_octomap_is_an_obstacle_until_it_is_allowed_or_cleared"),
+        (OCTOMAPS, "test_an_octomap_is_refused_while_somebody_else_publishes_maps"),
+        (UNIT / "scene" / "test_octree.py", ""),
     ),
+    "link padding": ((REFUSED, "test_a_scene_is_refused_and_stays_as_it_is"),),
     "allowed collision matrix": ((SCENE, "test_an_object_is_an_obstacle_until_it_is_allowed_to_touch"),),
     "attached objects": (
         (SCENE, "test_an_attached_object_moves_with_the_hand_and_is_an_obstacle_to_the_rest"),

@@ -67,6 +67,21 @@ def test_an_unknown_frame_is_refused_with_the_nearest_name_and_a_stale_one_with_
         seen(f, "camera")
 
 
+def test_a_stale_frame_is_used_as_soon_as_a_newer_transform_comes() -> None:
+    f = made()
+    f.context.frames = late = Transforms()
+    late.stale, lookup = True, late.lookup
+
+    def second_time(target: str, source: str, field: str = "") -> Pose:
+        try:
+            return lookup(target, source, field)
+        finally:
+            late.stale = False
+
+    late.lookup = second_time  # type: ignore[method-assign]
+    assert seen(f, "camera") is CAMERA
+
+
 def test_a_frame_that_moves_is_judged_where_the_motion_was_planned() -> None:
     f = made()
     planned = seen(f, "cube")

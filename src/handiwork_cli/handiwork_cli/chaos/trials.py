@@ -11,6 +11,8 @@ RESTARTED = ("planner_node", "skill_server", "conditionals_node")
 """Nodes that the launch file starts again."""
 FREEZABLE = (*RESTARTED, "sim_bridge", "robot_description")
 """Nodes that are frozen; the end of the last two would be the end of the stack, so these are not killed."""
+DOUBLED = ("sim_bridge", "robot_description")
+"""Nodes of which a second process is started: a killed one would leave its name to it."""
 
 FAULT_RATE = 1.1
 """The mean number of faults per trial."""
@@ -56,6 +58,13 @@ class FaultKind(Enum):
     MANY_FRAMES = "many_frames"
     FORGED_BOND = "forged_bond"
     COPIED_BOND = "copied_bond"
+    MANY_OBJECTS = "many_objects"
+    COSTLY_FILTER = "costly_filter"
+    ENDLESS_FILE = "endless_file"
+    DEACTIVATE = "deactivate"
+    EMERGENCY_STOP = "emergency_stop"
+    SECOND_NODE = "second_node"
+    WALL = "wall"
     NETWORK_LOSS = "network_loss"
     NETWORK_DELAY = "network_delay"
     NETWORK_OUTAGE = "network_outage"
@@ -80,6 +89,10 @@ LASTING = frozenset(
         FaultKind.MANY_FRAMES,
         FaultKind.FORGED_BOND,
         FaultKind.COPIED_BOND,
+        FaultKind.MANY_OBJECTS,
+        FaultKind.DEACTIVATE,
+        FaultKind.EMERGENCY_STOP,
+        FaultKind.WALL,
         FaultKind.NETWORK_OUTAGE,
     }
 )
@@ -95,11 +108,24 @@ HARMLESS = frozenset(
         FaultKind.MANY_FRAMES,
         FaultKind.FORGED_BOND,
         FaultKind.COPIED_BOND,
+        FaultKind.COSTLY_FILTER,
+        FaultKind.ENDLESS_FILE,
+        FaultKind.EMERGENCY_STOP,
+        FaultKind.SECOND_NODE,
+        FaultKind.WALL,
         FaultKind.NETWORK_LOSS,
         FaultKind.NETWORK_DELAY,
     }
 )
 """Faults after which no goal may report a loss: nothing that it needs is gone."""
+
+
+TARGETS = {
+    FaultKind.KILL: RESTARTED,
+    FaultKind.SECOND_NODE: DOUBLED,
+    **dict.fromkeys((FaultKind.FREEZE, FaultKind.DEACTIVATE, *FORGED), FREEZABLE),
+}
+"""Kind -> the nodes of which a fault of the kind has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +134,7 @@ class Fault:
 
     Attributes:
         kind: Its kind.
-        target: The node that is killed, frozen or imitated; empty for other kinds.
+        target: The node that is killed, frozen, imitated, deactivated or started twice; empty for other kinds.
         at_s: Its begin after the goal was sent, steady time, s.
         lasts_s: Its duration, steady time, s.
         amount: Share of the packets that are lost, or their mean delay in s; 0 for other kinds.
@@ -204,11 +230,7 @@ def _goal(random: np.random.Generator, is_holding: bool) -> GoalKind:
 def _fault(random: np.random.Generator) -> Fault:
     drawn = [kind for kind in FaultKind if kind not in NETWORK]
     kind = drawn[int(random.integers(len(drawn)))]
-    nodes: tuple[str, ...] = ()
-    if kind is FaultKind.KILL:
-        nodes = RESTARTED
-    elif kind in (FaultKind.FREEZE, *FORGED):
-        nodes = FREEZABLE
+    nodes = TARGETS.get(kind, ())
     target = nodes[int(random.integers(len(nodes)))] if nodes else ""
     at_s = float(random.uniform(0.0, LATEST_S))
     lasts_s = float(random.uniform(SHORTEST_S, LONGEST_S)) if kind in LASTING else 0.0

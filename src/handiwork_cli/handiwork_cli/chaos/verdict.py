@@ -11,7 +11,7 @@ import numpy as np
 from handiwork_cli.processes.interrupts import INTERRUPTED
 from handiwork_core.model.outcome import Code
 
-from .trials import Trial
+from .trials import FaultKind, Trial
 
 LOSSES = frozenset(
     {Code.UNRESPONSIVE, Code.ROBOT_LOST, Code.PLANNER_LOST, Code.STALE_WORLD, Code.NOT_ACTIVE, Code.INTERNAL}
@@ -138,6 +138,10 @@ class Findings:
     memory: list[Memory] = field(default_factory=list)
     not_injected: dict[str, str] = field(default_factory=dict)
     """Faults that could not be injected, with the reason."""
+    not_as_promised: dict[str, str] = field(default_factory=dict)
+    """Faults at which the stack accepted a bad request or did not serve again, with what it did."""
+    greatest_wall_force_n: float = 0.0
+    """The greatest force of the arm on a wall that appeared, N; it may have appeared within the arm."""
     is_cut_short: bool = False
     """True when the run was ended from outside."""
 
@@ -149,6 +153,7 @@ class Findings:
             "lost": sum(end.is_lost for end in self.endings),
             "motions without a goal": len(self.motions),
             "not recovered": sum(end.recovery_s is None for end in self.endings),
+            "not as promised": len(self.not_as_promised),
         }
 
     @property
@@ -179,9 +184,11 @@ class Findings:
             "endings: " + ", ".join(f"{name} {count}" for name, count in ends.most_common()),
             "faults: " + (", ".join(f"{name} {count}" for name, count in sorted(faults.items())) or "none"),
             *(f"not injected: {name}: {why}" for name, why in sorted(self.not_injected.items())),
+            *(f"not as promised: {name}: {why}" for name, why in sorted(self.not_as_promised.items())),
             f"time to the end: {_percentiles([end.took_s for end in self.endings])}",
             f"recovery of all nodes after the last fault: {_percentiles(recoveries)}",
             f"greatest force of the arm on a fixture: {self.greatest_force_n:.0f} N{force}",
+            *_wall_lines(faults, self.greatest_wall_force_n),
             *(
                 f"memory of {one.node} ({one.pid}): {one.slope_mb_per_h:+.1f} MB/h over "
                 f"{one.samples[-1][0] - one.samples[0][0]:.0f} s"
@@ -196,6 +203,13 @@ class Findings:
                 for text in end.faults
             ),
         ]
+
+
+def _wall_lines(faults: Counter[str], force_n: float) -> list[str]:
+    count = faults[FaultKind.WALL.value]
+    return (
+        [f"greatest force of the arm on a wall that appeared: {force_n:.0f} N (n = {count})"] if count else []
+    )
 
 
 def _percentiles(values: Sequence[float]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from handiwork_core.bundles.bundle import Before
+from handiwork_core.bundles.bundle import Before, Call
 from handiwork_core.contracts.delegating import A, DelegatingPlanner, Request, Validation
 from handiwork_core.contracts.planning import (
     CandidatesRequest,
@@ -23,6 +23,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from skill_server.following.choice_ahead import THREAD as CHOICE_AHEAD
+from skill_server.following.choice_ahead import choice_thread
 
 from .session import STEP_S, Session
 
@@ -44,15 +46,16 @@ OUTSIDE = frozenset(
     }
 )
 """Codes of answers that depend on processes, load or other arms: no engine would give them again."""
-NO_ANSWER: Mapping[str, Any] = {
+Answer = PlanResult | CandidatesResult | Verdict
+NO_ANSWER: Mapping[str, Answer] = {
     "plan": PlanResult(Code.CANCELED),
     "check_candidates": CandidatesResult(Code.CANCELED, "", ()),
     "validate": Verdict(Code.CANCELED),
     "validate_rest": Verdict(Code.CANCELED),
 }
 """The answers of calls that had not returned when the recorded run ended."""
-THREADS = ("path-check", "choice-ahead")
-"""Threads of a run that ask the planner while the arm moves."""
+THREADS = ("path-check", CHOICE_AHEAD)
+"""Beginnings of the names of threads of a run that ask the planner while the arm moves."""
 
 
 class WorldPlanner(Protocol):
@@ -111,21 +114,29 @@ class ReplayedPlanner(DelegatingPlanner):
             ask: Not used: the planner gets the recorded world.
             should_stop: Used only after the recorded calls: the token ends a replay.
         """
+        if thread := choice_thread():
+            return self._answer_ahead(port, arm, request, thread)  # type: ignore[return-value]
         call = self.session.next_call(port, self.arm)
         if call is None:
             return self._plan_in(arm, request, self.session.world(), should_stop)  # type: ignore[return-value]
+        answer = self._repeated(port, arm, request, call)
+        self.session.advance(call.ended_s)
+        return answer  # type: ignore[return-value]
+
+    def _answer_ahead(self, port: str, arm: str, request: Request, thread: str) -> Answer:
+        call = self.session.next_call_ahead(port, thread)
+        return NO_ANSWER[port] if call is None else self._repeated(port, arm, request, call)
+
+    def _repeated(self, port: str, arm: str, request: Request, call: Call) -> Answer:
+        """Answer a call again, and compare; what no engine would give again is repeated."""
         if call.answer is None or call.answer.code in OUTSIDE:
             self.session.comparison.repeated += 1
-            answer = call.answer or NO_ANSWER[port]
-        else:
-            answer = self._plan_in(arm, request, call.world, lambda: False)
-            self.session.compare(port, call.answer, answer)
-        self.session.advance(call.ended_s)
-        return answer  # type: ignore[no-any-return]
+            return call.answer or NO_ANSWER[port]
+        answer = self._plan_in(arm, request, call.world, lambda: False)
+        self.session.compare(port, call.answer, answer)
+        return answer
 
-    def _plan_in(
-        self, arm: str, request: Request, world: World, should_stop: ShouldStop
-    ) -> PlanResult | CandidatesResult | Verdict:
+    def _plan_in(self, arm: str, request: Request, world: World, should_stop: ShouldStop) -> Answer:
         if isinstance(request, PlanRequest):
             return self.planner.plan(request, world, should_stop)
         if isinstance(request, CandidatesRequest):
@@ -176,8 +187,10 @@ class ReplayedArm:
             self.session.advance(min(self.session.now_s() + STEP_S, call.ended_s))
             should_stop()
             for thread in threading.enumerate():  # time stands still while the planner is asked
-                if thread.name in THREADS and thread is not threading.current_thread():
+                if thread.name.startswith(THREADS) and thread is not threading.current_thread():
                     thread.join(60.0)
+        if call.answer is None or not call.answer.ok:
+            self.session.await_ahead()
         return call.answer or Outcome(Code.CANCELED, "the recorded call did not return")
 
 
@@ -190,7 +203,7 @@ class ReplayedWorld:
 
     def snapshot(self) -> World:
         """See ``WorldSource.snapshot``."""
-        return self.session.world()
+        return self.session.world_of(choice_thread())
 
     def world_T_base(self) -> Pose:
         """See ``WorldSource.world_T_base``."""

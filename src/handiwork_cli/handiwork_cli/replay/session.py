@@ -59,8 +59,13 @@ class Session:
         self._now_s = bundle.began_s
         self._times = [one.at_s for one in bundle.seen]
         self._calls = defaultdict[tuple[str, str], deque[Call]](deque)
+        self._ahead = defaultdict[str, deque[Call]](deque)
+        self._ahead_s = bundle.began_s
         for call in bundle.calls:
-            self._calls[call.port, call.arm].append(call)
+            if call.thread:
+                self._ahead[call.thread].append(call)
+            else:
+                self._calls[call.port, call.arm].append(call)
 
     def now_s(self) -> float:
         """Return the time of the world's clock, s."""
@@ -117,6 +122,40 @@ class Session:
             elif port in ("follow", "follow_base", "move"):
                 self.notes.append(f"{arm}: one more {port} than was recorded")
             return None
+
+    def world_of(self, thread: str) -> World:
+        """Return the snapshot in which a thread that chooses ahead made its next call; else that of now.
+
+        Such a thread waits for objects to come to rest by the steady clock, which a replay does not repeat.
+
+        Args:
+            thread: Name of the thread; empty for that of the run.
+        """
+        with self._lock:
+            waiting = self._ahead[thread] if thread else None
+            return waiting[0].world if waiting else self.world()
+
+    def next_call_ahead(self, port: str, thread: str) -> Call | None:
+        """Return the recorded call that this one of a thread that chooses ahead repeats; the time stands still.
+
+        Args:
+            port: Name of the call.
+            thread: Name of the thread.
+
+        Returns:
+            The call; None if the thread made no more: it was ended, or its objects did not come to rest.
+        """
+        with self._lock:
+            waiting = self._ahead[thread]
+            if not waiting or waiting[0].port != port:
+                return None
+            call = waiting.popleft()
+            self._ahead_s = max(self._ahead_s, call.ended_s)
+            return call
+
+    def await_ahead(self) -> None:
+        """Let the time pass until the calls that were made ahead had returned: a choice is taken after them."""
+        self.advance(self._ahead_s)
 
     def left(self, port: str, arm: str) -> int:
         """Return the number of recorded calls that were not repeated yet.

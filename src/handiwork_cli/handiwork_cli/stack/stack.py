@@ -58,15 +58,15 @@ class Stack:
     def __enter__(self) -> Stack:
         self._asked = os.environ.get(DOMAIN)
         path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
-        specs = plan_processes(path, self._arguments)
+        self.specs = plan_processes(path, self._arguments)
         self._lease = lease_domain()
         try:
-            self._names = lease_nodes(self._lease.domain_id, node_names(specs))
+            self._names = lease_nodes(self._lease.domain_id, node_names(self.specs))
         except DomainError:
             self._lease.close()
             raise
         os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(self._lease.domain_id)}))
-        self.runner = ProcessRunner(specs, write=self._write)
+        self.runner = ProcessRunner(self.specs, write=self._write)
         # Children die with the thread that started them, so one thread lives as long as they do.
         self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
         self._thread.start()

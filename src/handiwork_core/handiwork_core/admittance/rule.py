@@ -64,7 +64,8 @@ class AdmittanceRule:
     @property
     def is_active(self) -> bool:
         """True while an axis is selected, or the offset still moves."""
-        return self.settings.yields or bool(np.abs(self.rate).max() > AT_REST)
+        # An arm at rest is asked several times in a control period: the cheap questions come first.
+        return self.settings.yields or (bool(self.rate.any()) and bool(np.abs(self.rate).max() > AT_REST))
 
     @property
     def is_busy(self) -> bool:

@@ -63,6 +63,7 @@ class Call:
             stop.
         answer: What it returned; None if it raised an exception.
         world: Snapshot at its begin.
+        thread: Name of the thread that chose ahead, while the arm still moved; empty for the thread of the run.
     """
 
     port: str
@@ -72,6 +73,7 @@ class Call:
     request: Any
     answer: Any
     world: World
+    thread: str = ""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ KINDS = (
 
 TAGS = frozenset(TAG + kind for kind in ("bool", "int", "float", "null", "str", "seq", "map"))
 
+WRITTEN_TAGS = TAGS | {None, "!"}
+"""Tags that a document may write: those of the core schema, none, and that of a text in any case."""
+
 
 class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
     """A loader of the core schema that refuses aliases and repeated keys, and keeps the limits."""
@@ -71,6 +74,9 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
         event: Any = self.peek_event()
         if problem := self._problem(event):
             raise ComposerError(None, None, problem, event.start_mark)
+        if isinstance(event, yaml.ScalarEvent) and event.anchor is None:
+            # What PyYAML does beside this is for anchors and for resolvers of paths, of which there are none.
+            return self.compose_scalar_node(None)  # type: ignore[arg-type]
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -84,7 +90,7 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
             return f"values are nested more than {self._limits.depth} deep; flatten them"
         if isinstance(event, yaml.AliasEvent):
             return f"alias *{event.anchor[:80]} is not understood; write the value out"
-        if event.tag not in TAGS | {None, "!"}:
+        if event.tag not in WRITTEN_TAGS:
             return f"tag {event.tag[:80]!r} is not understood; leave it out"
         return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
@@ -290,6 +290,7 @@ class Capability(Enum):
     HOLD_VEC_WEIGHT = "hold_vec_weight"
     ATTACHED = "attached"
     OTHER_ARMS = "other_arms"
+    VOXELS = "voxels"
 
 
 class Engine(ABC):
@@ -347,6 +348,25 @@ class Engine(ABC):
         Returns:
             The trajectory, or a code with the reason.
         """
+
+    def plan_batch(self, requests: Sequence[PlanRequest], should_stop: ShouldStop) -> list[PlanResult]:
+        """Plan many requests in the world of ``update_world``, by default one after the other.
+
+        An engine that plans several at a time overrides this.
+
+        Args:
+            requests: The planning problems. The budget of each counts from the moment at which it is begun.
+            should_stop: Turns true when the results are no longer wanted; what is not planned by then is CANCELED.
+
+        Returns:
+            One result per request, in order.
+        """
+        return [
+            PlanResult(Code.CANCELED, "stopped before it was planned", seed=request.seed)
+            if should_stop()
+            else self.plan(request, should_stop)
+            for request in requests
+        ]
 
     @abstractmethod
     def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:

@@ -292,6 +292,8 @@ class Skill(ABC, Generic[P]):
     """Further names in lower case with single underscores."""
     object_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that the SimBox format's list ``objects`` fills, in order."""
+    moves_arms_at_once: ClassVar[bool] = False
+    """True when it moves several arms at the same time, and not one after the other."""
     params_type: type[P]
 
     @abstractmethod

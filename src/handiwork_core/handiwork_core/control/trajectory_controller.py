@@ -28,6 +28,19 @@ STREAM_JUMP_RAD = 0.2
 """A streamed position farther than this from the measured one is refused as a mistake, rad or m."""
 
 
+def fastest_slowing(slope: Array, bend: Array, acceleration: Array) -> float:
+    """Return the fastest fall of a path's rate within the acceleration limits, 1/s; inf where no joint moves.
+
+    Args:
+        slope: Velocities of the path at its full rate, (dof,), rad/s or m/s.
+        bend: Accelerations of the path at its present rate, (dof,), rad/s^2 or m/s^2.
+        acceleration: Limits, (dof,), rad/s^2 or m/s^2.
+    """
+    moving = np.abs(slope) > 1e-6
+    room = acceleration + np.sign(slope) * bend
+    return float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
+
+
 class Ending(Enum):
     """The kind of end of a goal."""
 
@@ -121,7 +134,7 @@ class TrajectoryController:
         if yielding is None:
             return self.reference
         limits, reference = self.limits, self.reference
-        place = np.clip(reference.position + yielding.offset, limits.lower, limits.upper)
+        place = np.minimum(np.maximum(reference.position + yielding.offset, limits.lower), limits.upper)
         return Reference(place, reference.velocity + yielding.rate)
 
     @property
@@ -356,7 +369,8 @@ class TrajectoryController:
     def _sample(self, path_s: float, rate: float) -> None:
         goal = self._goal
         assert goal is not None
-        self.reference = Reference(goal.position(path_s), goal.velocity(path_s) * rate)
+        position, velocity = goal.sample(path_s)
+        self.reference = Reference(position, velocity * rate)
 
     def _brake_on_path(self, q: Array, qd: Array, step_s: float) -> None:
         goal = self._goal
@@ -372,9 +386,7 @@ class TrajectoryController:
     def _slowing(self, goal: CheckedTrajectory) -> float:
         """Return the fastest fall of the path's rate within the acceleration limits, 1/s."""
         slope, bend = goal.velocity(self._path_s), goal.acceleration(self._path_s) * self._rate**2
-        moving = np.abs(slope) > 1e-6
-        room = self.limits.acceleration + np.sign(slope) * bend
-        return float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
+        return fastest_slowing(slope, bend, self.limits.acceleration)
 
     def _approach_scale(self, step_s: float) -> None:
         """Change the path's rate towards ``speed_scale``, down as in a brake, up at ``RISE_PER_S``."""

@@ -95,6 +95,9 @@ FRAME_LIFETIME_S = 60.0
 GOAL_POSES = 20_000
 """Poses of one planning request."""
 
+BATCH_PROBLEMS = 1_000
+"""Problems of one batch of plans; ``GOAL_POSES`` holds for the poses of all together."""
+
 SCENES = 1_000
 """Scenes of one planning request; entries of each list in a scene."""
 

@@ -19,6 +19,7 @@ UNIT_TOLERANCE = 1e-3
 
 SCALAR_FIRST, SCALAR_LAST = np.array([3, 0, 1, 2]), np.array([1, 2, 3, 0])
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
+_I3 = np.eye(3)
 
 
 def frozen(values: ArrayLike) -> Array:
@@ -82,7 +83,7 @@ class Rotation:
             ValueError: The matrix is not orthonormal with determinant +1 within 1e-3.
         """
         m = np.asarray(matrix, dtype=np.float64)
-        if m.shape != (3, 3) or not np.allclose(m @ m.T, np.eye(3), atol=1e-3) or np.linalg.det(m) < 0.0:
+        if m.shape != (3, 3) or not (np.abs(m @ m.T - _I3) <= 1e-3).all() or np.linalg.det(m) < 0.0:
             raise ValueError(f"not a rotation matrix: {m.tolist()}")
         trace = float(np.trace(m))
         pivots = np.array([trace, m[0, 0], m[1, 1], m[2, 2]])

@@ -9,6 +9,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from handiwork_core.voxels.voxel_map import VoxelMap
+
 from .articulation import Articulation
 from .geometry import Array, Pose
 from .suction import SuctionState
@@ -133,6 +135,8 @@ class World:
 
     For one of ``planner_objects`` this is link_T_world at the time of the attachment, as its frame is ``world``.
     """
+    voxels: VoxelMap | None = None
+    """Obstacles that are none of ``objects``; None if nobody looks for them."""
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

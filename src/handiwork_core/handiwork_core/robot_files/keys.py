@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from handiwork_core.cameras.camera_file import CameraFile, check_camera_names
@@ -14,6 +15,7 @@ from .driver_file import ArmDriverFile, DriverFile, check_name
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
+PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +177,27 @@ class LikeFile:
     like: str
     config: str = ""
     arms: dict[str, ArmDriverFile] = field(default_factory=dict)
+    tf_prefix: str = ""
 
     def __post_init__(self) -> None:
-        if not self.config and not self.arms:
+        check_prefix(self.tf_prefix)
+        if not self.config and not self.arms and not self.tf_prefix:
             raise ValueError(
-                "has neither config nor arms; write one of them, or use the robot that it is like"
+                "has none of config, arms and tf_prefix; write one of them, or use the robot that it is like"
             )
+
+
+def check_prefix(tf_prefix: str) -> None:
+    """Check a prefix of links and joints.
+
+    Args:
+        tf_prefix: The prefix; empty for none.
+
+    Raises:
+        ValueError: It has other signs than names of ROS.
+    """
+    if tf_prefix and not PREFIX.fullmatch(tf_prefix):
+        raise ValueError(f"tf_prefix: is {tf_prefix[:80]!r}; write letters, digits and _, such as left_")
 
 
 @dataclass(frozen=True, slots=True)

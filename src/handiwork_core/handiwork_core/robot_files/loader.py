@@ -20,7 +20,9 @@ from handiwork_core.intake.regular_files import FileRefused, check_file, read_by
 from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.mesh_paths import with_mesh_files
+from handiwork_core.robot.prefixed import prefixed
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
+from handiwork_core.robot.several import Member, together
 from handiwork_core.robot.urdf import UrdfModel, read_urdf
 
 from .keys import (
@@ -31,6 +33,7 @@ from .keys import (
     SphereFile,
     SpheresFile,
 )
+from .several_file import SeveralFile
 from .simbox.configured import configured
 from .xacro_file import expand_xacro
 
@@ -48,6 +51,8 @@ def load_robot(robot_dir: Path) -> Robot:
     data = read_yaml(path)
     if "like" in data:
         return _like(parse(LikeFile, data, str(path)), robot_dir)
+    if "robots" in data:
+        return _with_own_names(_several(parse(SeveralFile, data, str(path)), robot_dir), path)
     spec = parse(RobotFile, data, str(path))
     urdf_path = robot_dir / spec.urdf
     urdf = expand(urdf_path)
@@ -88,7 +93,7 @@ def _like(spec: LikeFile, robot_dir: Path) -> Robot:
     if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
         text = f"like: is {spec.like!r}; write the path to the folder of a robot without the key like"
         raise ConfigError(str(path), [text])
-    robot = dataclasses.replace(load_robot(other), name=spec.name)
+    robot = dataclasses.replace(prefixed(load_robot(other), spec.tf_prefix), name=spec.name)
     unknown = [
         f"arms.{name}: no such arm; {nearest(name, tuple(robot.arms))}"
         for name in spec.arms
@@ -104,6 +109,24 @@ def _like(spec: LikeFile, robot_dir: Path) -> Robot:
         return robot
     config = robot_dir / spec.config
     return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
+
+
+def _several(spec: SeveralFile, robot_dir: Path) -> Robot:
+    """Return several robots on one mount as one robot."""
+    path, faults, members = robot_dir / "robot.yaml", list[str](), list[Member]()
+    for name, item in spec.robots.items():
+        other = robot_dir / item.like
+        if not (other / "robot.yaml").is_file() or "robots" in read_yaml(other / "robot.yaml"):
+            text = "write the path to the folder of a robot without the key robots"
+            faults.append(f"robots.{name}.like: is {item.like!r}; {text}")
+        else:
+            members.append(Member(name, prefixed(load_robot(other), item.prefix(name)), item.xyz, item.rpy))
+    if faults:
+        raise ConfigError(str(path), faults)
+    try:
+        return together(spec.name, members, spec.pairs)
+    except ValueError as error:
+        raise ConfigError(str(path), str(error).splitlines()) from error
 
 
 def expand(path: Path, arguments: Mapping[str, str] | None = None) -> str:

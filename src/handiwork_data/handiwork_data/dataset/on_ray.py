@@ -15,7 +15,7 @@ from handiwork_data.episodes.episode import EpisodeError, decode, digest_of, enc
 from handiwork_data.episodes.run import EpisodeSetup, run_episode
 
 from .folder import About, DatasetFolder, Row, differences, row_of
-from .generate import Sources, about, make_setup
+from .generate import Sources, about, exempt_loaded, make_setup
 from .pool import AHEAD
 
 LOOK_S = 5.0
@@ -71,6 +71,7 @@ class EpisodeMaker:
             text = f"differs from where the command runs: {'; '.join(faults)}"
             raise ConfigError(here, [f"{text}; install the same version and files on all machines"])
         self._setup = make_setup(self._sources)
+        exempt_loaded()
         return os.getpid()
 
     def make(self, number: int) -> tuple[int, bytes, float]:

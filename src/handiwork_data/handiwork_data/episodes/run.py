@@ -14,10 +14,10 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import Scene
-from handiwork_data.lock_step.arm_ports import ArmPorts
 from handiwork_data.lock_step.cell import LockStepCell
+from handiwork_data.lock_step.cell_arms import CellArms
 from handiwork_data.lock_step.condition_port import CellMonitor
-from skill_server.execution.run import ExecutionResult, run_skill
+from skill_server.execution.run import ExecutionResult
 from skill_server.params.registry import Catalog
 from skill_server.state import gripper_state
 from skill_server.task.model import Entry, Task, TaskStep, entries_of, further_arms
@@ -75,7 +75,7 @@ class EpisodeCell:
         if self.drawn.home_seed is not None:
             self.cell.sim.reset(self.drawn.scene, self.drawn.home_seed)  # the clock stays at 0
         self.cell.sleep(WARM_S, should_stop=lambda: False)
-        self.arms = {name: ArmPorts(self.cell, arm, setup.engine) for name, arm in robot.arms.items()}
+        self.arms = CellArms(self.cell, setup.engine)
         self.monitor = CellMonitor(robot, self.cell)
         site = Site(
             setup.catalog,
@@ -87,7 +87,7 @@ class EpisodeCell:
             self.cell.snapshot,
         )
         self.task = read_task(setup.task.text, setup.task.path, site, self.drawn.task_seed)
-        refuse_two_arms(self.task, robot, setup.task.path)
+        refuse_two_arms(self.task, setup.task.path)
         texts = (settings.success, *settings.conditions)
         self.conditions = [self.monitor.make(text) for text in texts]
         self.recorder = StateRecorder(self.cell, self.monitor, self.conditions, settings.rate_hz)
@@ -125,25 +125,24 @@ class EpisodeCell:
         def note(progress: Progress) -> None:
             self.recorder.note(entry.skill.name, entry.arm, progress)
 
-        context = self.arms[entry.arm].context(entry.params.seed, token, note)
-        return run_skill(entry.skill, entry.params, context)
+        further = further_arms(entry, self.cell.robot)
+        return self.arms.run(entry.skill, entry.params, entry.arm, further, token, note)
 
     def _held(self, arm: str) -> str:
-        ports, world = self.arms[arm], self.cell.snapshot()
+        ports, world = self.arms.ports[arm], self.cell.snapshot()
         kept = (n for n in ports.held if not gripper_state.is_lost(world, self.cell.robot, ports.spec, n))
         return next(kept, "") or gripper_state.held_by_measurement(world, self.cell.robot, ports.spec)
 
 
-def refuse_two_arms(task: Task, robot: Robot, source: str) -> None:
+def refuse_two_arms(task: Task, source: str) -> None:
     """Refuse a task that moves two arms at once: which one is first would depend on threads.
 
     Args:
         task: The task.
-        robot: The robot.
         source: Name of the file in messages.
 
     Raises:
-        ConfigError: A step has two arms, or a skill needs a second one.
+        ConfigError: A step has two arms, or a skill moves a second one at the same time.
     """
     for node in task.steps:
         if isinstance(node, TaskStep) and len(node.arms) > 1:
@@ -152,7 +151,7 @@ def refuse_two_arms(task: Task, robot: Robot, source: str) -> None:
                 source, [f"step {node.label}: moves {names} at once; give each a step of its own"]
             )
         for entry in entries_of(node):
-            if further_arms(entry, robot):
+            if entry.skill.moves_arms_at_once:
                 text = f"{entry.path}: skill {entry.skill.name!r} moves two arms at once, which episodes cannot yet"
                 raise ConfigError(source, [f"{text}; take it out of the task"])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code
-from handiwork_core.model.world import JointState, World
+from handiwork_core.model.world import JointState, World, with_parts
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
@@ -71,7 +71,7 @@ class LockStepCell:
             self.tick()
 
     def snapshot(self) -> World:
-        """Return the world as it is, with the joints of all arms and grippers; between two ticks it is the same."""
+        """Return the world as it is, with the joints of arms, grippers and parts; between two ticks it is the same."""
         now_s = self.now_s()
         if self._newest is None or self._newest.stamp_s != now_s:
             self._newest = self._taken(now_s)
@@ -86,4 +86,6 @@ class LockStepCell:
             dict(zip(self.joint_names, position.tolist(), strict=True)),
             dict(zip(self.joint_names, velocity.tolist(), strict=True)),
         )
-        return World(now_s, 1, self.objects, world.object_states(), world.contacts(), now_s, joints)
+        states = world.object_states()
+        joints = with_parts(joints, self.objects, states)
+        return World(now_s, 1, self.objects, states, world.contacts(), now_s, joints)

@@ -8,7 +8,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import ShapeKind
-from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.arrays import FIELD, Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.borrowed_ref import borrowed
 from handiwork_planning.kernels.jit import inlined, kernel
 from handiwork_planning.kernels.simd import Wide
@@ -25,6 +25,7 @@ from handiwork_planning.kernels.simd_kinematics import (
     within,
 )
 
+from .field_check import balls_to_field, lanes_near_field
 from .pair_distance import pair_gap
 
 FINEST_M = 0.0005
@@ -50,7 +51,9 @@ class Checker(NamedTuple):
     pairs: Ints
     """(p, 2) group and column that count; those that hit often move to the front."""
     exact: Ints
-    """(g, m + g) 1 if the pair is measured in float64, lane by lane: hulls, and depths beyond a sphere's centre."""
+    """(g, m + g) 1 if the pair is measured lane by lane: occupied cells in float32; in float64 hulls, and depths beyond
+    a sphere's centre.
+    """
     chain: Floats
     """(n, 12)."""
     balls: Floats
@@ -299,7 +302,20 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> t
             x, y, z = pose[s, 9], pose[s, 10], pose[s, 11]
             if not near_point(centres, around + g, x, y, z, balls[around + g, 3] + r, slack[g], share):
                 continue
-            if exact[g, s]:
+            if exact[g, s] and kind[s] == FIELD:
+                field, frame, room = c.scene.field, c.scene.field_frame, balls[around + g, 3] + m
+                square = square_to_box(centres, around + g, pose, size, s)
+                found = within(square, room, slack[g], share)
+                if not found:
+                    continue
+                found = lanes_near_field(field, frame, centres, around + g, found, room, slack[g], share)
+                if not found:
+                    continue
+                centre_all(g, known, body, start, balls, frames, centres)
+                found = balls_to_field(
+                    field, frame, balls, start[g], start[g + 1], centres, found, m, slack[g], share
+                )
+            elif exact[g, s]:
                 found = exactly(c, g, s, margins[g, s], slack[g])
             else:
                 tube = kind[s] == CYLINDER

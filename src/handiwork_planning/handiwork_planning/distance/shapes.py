@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_planning.kernels.arrays import SceneArrays
+from handiwork_planning.kernels.arrays import FIELD, SceneArrays
 from handiwork_planning.kernels.jit import kernel
 
 from .mesh import to_mesh
 from .triangles import nearest_on_triangle
+from .voxel_field import to_field
 
 
 @kernel
@@ -115,6 +116,9 @@ def to_local(scene: SceneArrays, i: int, x: float, y: float, z: float) -> float:
         return to_mesh(
             x, y, z, scene.mesh_nodes, scene.mesh_faces, scene.mesh_start[i, 0], scene.mesh_start[i, 1]
         )
+    if kind == FIELD:
+        pose = scene.pose[i]
+        return to_field(scene.field, scene.field_frame, x + pose[9], y + pose[10], z + pose[11])
     return to_convex(x, y, z, scene.triangles, scene.triangle_start[i], scene.triangle_start[i + 1])
 
 

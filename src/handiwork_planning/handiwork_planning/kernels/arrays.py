@@ -14,6 +14,8 @@ from handiwork_core.model.geometry import Array, Pose
 
 Ints = NDArray[np.int64]
 
+FIELD = 7
+"""The kind of a shape that is all occupied cells, beside those of ShapeKind; its frame is turned as ``world`` is."""
 OFF = -1.0e9
 """Margin that switches a pair off: no distance is below it."""
 
@@ -53,11 +55,11 @@ class SceneArrays(NamedTuple):
     """The world as shapes."""
 
     kind: Ints
-    """(m,) ShapeKind."""
+    """(m,) ShapeKind, or FIELD."""
     pose: Array
     """(m, 12) world_T_shape."""
     size: Array
-    """(m, 3) BOX half edges; SPHERE radius; CYLINDER and CAPSULE radius, half length; CONVEX unused [m]."""
+    """(m, 3) BOX and FIELD half edges; SPHERE radius; CYLINDER and CAPSULE radius, half length; CONVEX unused [m]."""
     bound: Array
     """(m,) radius of a ball around the shape's local origin [m]."""
     triangle_start: Ints
@@ -70,6 +72,10 @@ class SceneArrays(NamedTuple):
     """(b, 8) boxes of the trees over triangles, see ``mesh_tree``."""
     mesh_faces: Array
     """(f, 31) their triangles."""
+    field: NDArray[np.float32]
+    """(x, y, z) distances of the centres of cells to what is in occupied ones, see ``voxel_field`` [m]."""
+    field_frame: Array
+    """(4,) world place of the first centre, and edge of a cell [m]."""
 
 
 def flat(pose: Pose) -> Array:

@@ -6,8 +6,11 @@ from operator import is_
 
 import numpy as np
 
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
-from handiwork_planning.kernels.arrays import SceneArrays
+from handiwork_core.voxels.voxel_map import UNMODELLED, VoxelMap
+from handiwork_planning.distance.voxel_field import NO_FIELD, Field, field_of, frame_of
+from handiwork_planning.kernels.arrays import FIELD, SceneArrays
 
 from .shape_packing import NO_ROWS, Packed, Packer
 from .shape_poses import Placing
@@ -16,7 +19,8 @@ from .shape_poses import Placing
 class CollisionScene:
     """The world as arrays for the kernels.
 
-    ``arrays`` has the shapes, ``names`` (m,) the object of each shape.
+    ``arrays`` has the shapes, ``names`` (m,) the object of each shape. Obstacles that nobody modelled are one shape,
+    the last, with the name UNMODELLED.
     """
 
     def __init__(self) -> None:
@@ -26,6 +30,7 @@ class CollisionScene:
         self._packer = Packer()
         self._placing = Placing((), [], np.zeros((0, 12)))
         self._objects: list[WorldObject] = []
+        self._voxels: VoxelMap | None = None
 
     def update(self, world: World) -> None:
         """Take a snapshot. Objects without a known pose are left out: nothing can be said about them.
@@ -35,17 +40,24 @@ class CollisionScene:
         """
         states = world.states
         objects = [o for name, o in world.objects.items() if name in states]
-        if len(objects) != len(self._objects) or not all(map(is_, objects, self._objects)):
-            self._rebuild(objects)
+        same = len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
+        if not same or world.voxels is not self._voxels:
+            self._rebuild(objects, world.voxels)
         self.world = world
         self._placing.move(states, self.arrays.pose)
 
-    def _rebuild(self, objects: list[WorldObject]) -> None:
+    def _rebuild(self, objects: list[WorldObject], voxels: VoxelMap | None) -> None:
         packed = self._packer.pack([shape for o in objects for shape in o.shapes])
         self.names = tuple(o.name for o in objects for _ in o.shapes)
         local = np.array([p.centre for p in packed]).reshape(-1, 12)
         self._placing = Placing(tuple(o.name for o in objects), [len(o.shapes) for o in objects], local)
-        self.arrays, self._objects = _joined(packed), objects
+        arrays = _joined(packed)
+        if voxels is not None:
+            known = (self.arrays.field, self.arrays.field_frame)
+            field = known if voxels is self._voxels else (field_of(voxels), frame_of(voxels))
+            arrays = _with_field(arrays, voxels, *field)
+            self.names = (*self.names, UNMODELLED)
+        self.arrays, self._objects, self._voxels = arrays, objects, voxels
 
 
 def _joined(packed: list[Packed]) -> SceneArrays:
@@ -62,4 +74,26 @@ def _joined(packed: list[Packed]) -> SceneArrays:
         mesh_start=starts[:, 1:].copy(),
         mesh_nodes=nodes,
         mesh_faces=faces,
+        field=NO_FIELD,
+        field_frame=np.ones(4),
+    )
+
+
+def _with_field(arrays: SceneArrays, voxels: VoxelMap, field: Field, frame: Array) -> SceneArrays:
+    """Return the shapes with one more, which is all occupied cells; its size is that of the box around them."""
+    corners = voxels.corners()
+    if not len(corners[0]):
+        corners = (voxels.grid.first_m[None], voxels.grid.first_m[None])
+    low, high = corners[0].min(axis=0), corners[1].max(axis=0)
+    half = 0.5 * (high - low)
+    pose = np.concatenate([np.eye(3).ravel(), low + half])
+    return arrays._replace(
+        kind=np.append(arrays.kind, FIELD),
+        pose=np.vstack([arrays.pose, pose]),
+        size=np.vstack([arrays.size, half]),
+        bound=np.append(arrays.bound, np.linalg.norm(half)),
+        triangle_start=np.append(arrays.triangle_start, arrays.triangle_start[-1]),
+        mesh_start=np.vstack([arrays.mesh_start, arrays.mesh_start[-1]]),
+        field=field,
+        field_frame=frame,
     )

@@ -15,10 +15,12 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape, World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 
 from . import motion_limits, trajectory_check
 from .robot_bodies import frames_of, rigid_parts, track_of
 from .shape_distances import distance, radius
+from .voxel_distances import distances_of
 
 SPARE_M = 0.01
 """Bodies that keep this distance from all changes, beside their motion between samples, are clear of them, m."""
@@ -81,6 +83,10 @@ def _nearest(
             continue
         track = track_of(frames[body.link], body)
         step = float(np.linalg.norm(np.diff(track.middle, axis=0), axis=1).max())
+        if world.voxels is not None and UNMODELLED not in query.ignored:
+            room = track.radius + step + SPARE_M
+            gaps = distances_of(world.voxels).of_balls(track.middle, np.full(len(track.middle), room))
+            nearest = min(nearest, float(gaps.min()))
         for name in names:
             pose = world.states[name].world_T_object
             for shape in world.objects[name].shapes:

@@ -18,6 +18,7 @@ from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape, World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 
 from .other_arms import arm_gaps, placed_links
 from .robot_bodies import (
@@ -33,6 +34,7 @@ from .robot_bodies import (
     track_of,
 )
 from .shape_distances import distance
+from .voxel_distances import distances_of
 
 FINE_M, FINE_RAD = 0.005, 0.01
 LINK_DEPTH_M = 0.0005
@@ -151,7 +153,7 @@ def _object_gaps(
     query: SceneQuery,
     tracks: list[BodyPath],
 ) -> Iterator[tuple[BodyPair, Array, float]]:
-    """Yield every pair with an object: names, distance (m,) over time, and the distance below which it is refused."""
+    """Yield every pair with an object or occupied cells: names, distance (m,) over time, and the least allowed one."""
     skipped = query.ignored | {a.object for a in query.attached}
     skipped |= {a.object for other in query.others for a in other.attached}
     allowed = {frozenset(p) for p in query.allowed}
@@ -163,6 +165,7 @@ def _object_gaps(
         if name not in skipped and name in world.states
         for shape in solid.shapes
     ]
+    cells = None if world.voxels is None or UNMODELLED in skipped else distances_of(world.voxels)
     for track in tracks:
         body = track.body
         if rigid[body.link] == base:
@@ -171,6 +174,8 @@ def _object_gaps(
         for name, shape, shape_T_world in solids:
             if frozenset((body.name, name)) not in allowed:
                 yield BodyPair(body.name, name), _to_shape(track, shape_T_world, shape), limit
+        if cells is not None and frozenset((body.name, UNMODELLED)) not in allowed:
+            yield BodyPair(body.name, UNMODELLED), cells.gaps(track), limit
 
 
 def _robot_gaps(

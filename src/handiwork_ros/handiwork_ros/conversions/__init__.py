@@ -17,6 +17,7 @@ from .outcome import (
     outcome_from_msg,
     outcome_to_msg,
 )
+from .plan_problem import plan_problem_to_msg, pose_array_to_msg, request_options_to_msg
 from .planning import (
     PlanOptions,
     candidate_verdict_from_msg,
@@ -46,6 +47,7 @@ from .pose import (
 from .shape import shape_from_msg, shape_to_msg
 from .suction import suction_state_from_msg, suction_state_to_msg
 from .trajectory import trajectory_from_msg, trajectory_to_msg
+from .voxels import voxel_map_from_msg, voxel_map_to_msg
 from .world import (
     contacts_from_msg,
     contacts_to_msg,
@@ -87,11 +89,14 @@ __all__ = [
     "other_arm_to_msg",
     "outcome_from_msg",
     "outcome_to_msg",
+    "plan_problem_to_msg",
     "plan_result_from_msg",
     "plan_result_to_msg",
+    "pose_array_to_msg",
     "pose_from_msg",
     "pose_to_msg",
     "poses_from_msg",
+    "request_options_to_msg",
     "scene_from_msg",
     "scene_to_msg",
     "shape_from_msg",
@@ -107,6 +112,8 @@ __all__ = [
     "vector_from_msg",
     "vector_to_msg",
     "verdict_outcome",
+    "voxel_map_from_msg",
+    "voxel_map_to_msg",
     "world_object_from_msg",
     "world_object_to_msg",
     "world_objects_from_msg",

@@ -218,14 +218,17 @@ class ManagedNode(AsyncLifecycleNode):
         self.publish_status()
 
     def end_shutdown(self, timeout_s: float = 2.0) -> None:
-        """Wait for the thread that loads, which checks ``closing``, and release all resources.
+        """Wait for the thread that loads or closes, which checks ``closing``, and release all resources.
 
         Args:
             timeout_s: Longest wait for the thread, s.
         """
-        if self._loading.acquire(timeout=timeout_s):
-            self._loading.release()
-        guard(self, self._close_for_good)()
+        is_alone = self._loading.acquire(timeout=timeout_s)
+        try:
+            guard(self, self._close_for_good)()
+        finally:
+            if is_alone:
+                self._loading.release()
         if self.state == "shuttingdown":
             self.trigger(TransitionCallbackReturn.SUCCESS.to_label())
 
@@ -268,13 +271,13 @@ class ManagedNode(AsyncLifecycleNode):
         return RuntimeError(f"running work has not ended {REST_LIMIT_S:g} s after the request to stop")
 
     async def _close(self) -> Exception | None:
-        return await self.in_thread(f"{self.get_name()}-close", self.on_close)
+        return await self.in_thread(f"{self.get_name()}-close", self._close_unless_ended)
 
     async def _shut_down(self) -> Exception | None:
         self.closing.set()
         guard(self, self.on_stop)()
         await self.wait_until(self.is_idle, REST_LIMIT_S)
-        return await self.in_thread(f"{self.get_name()}-close", self._close_for_good)
+        return await self.in_thread(f"{self.get_name()}-close", self._close_last)
 
     async def _recover(self) -> Exception | None:
         """End the work that an error left running, so that the node can be configured again."""
@@ -324,12 +327,23 @@ class ManagedNode(AsyncLifecycleNode):
 
     def _work(self, hook: Callable[[Report], None]) -> None:
         with self._loading:
-            hook(self._report)
+            if not self.closing.is_set():  # the process may have ended before this thread began
+                hook(self._report)
 
     def _ended_meanwhile(self) -> ConfigError | None:
         if self.closing.is_set():
             return ConfigError(f"node {self.get_name()}", ["was ended while it started"])
         return None
+
+    def _close_unless_ended(self) -> None:
+        """Run ``on_close``, alone; the end of the process may have done so meanwhile."""
+        with self._loading:
+            if not self._last_close.locked():
+                self.on_close()
+
+    def _close_last(self) -> None:
+        with self._loading:
+            self._close_for_good()
 
     def _close_for_good(self) -> None:
         """Run ``on_close`` for the last time, once: a manager's shutdown may coincide with the end of the process."""

@@ -144,10 +144,11 @@ class ArmClient:
             if patience.is_over(self._measured(), self._scaling()):
                 text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
                 return self._brake(run.generation, Outcome(Code.UNRESPONSIVE, text))
-        is_stopped = self._goals.generation != run.generation or should_stop()
         if run.is_cancelled and _was_canceled(run):  # its answer came late; the arm may still brake
+            rest = self._brake(run.generation, OK)
+            is_stopped = self._goals.generation != run.generation or should_stop()  # also while it braked
             stopped = Outcome(Code.CANCELED, "stopped during the motion")
-            return self._brake(run.generation, stopped if is_stopped else self._verdict(run))
+            return rest if not rest.ok else stopped if is_stopped else self._verdict(run)
         if self._goals.generation != run.generation:
             return Outcome(Code.CANCELED, "stopped during the motion")
         return self._verdict(run)

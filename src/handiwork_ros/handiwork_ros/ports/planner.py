@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseArray, PoseStamped
+from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.msg import Candidate as CandidateMsg
 from handiwork_msgs.srv import (
     CheckCandidates,
@@ -33,7 +33,6 @@ from handiwork_core.contracts.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
@@ -45,7 +44,9 @@ from handiwork_ros.conversions import (
     options_to_msg,
     outcome_from_msg,
     plan_result_from_msg,
+    pose_array_to_msg,
     pose_to_msg,
+    request_options_to_msg,
     scene_to_msg,
     time_to_msg,
     trajectory_to_msg,
@@ -192,26 +193,19 @@ class PlannerClient:
         return Verdict(outcome.code, outcome.message, outcome.blocking, answer.clearance, answer.point_index)
 
     def _plan_message(self, request: PlanRequest) -> tuple[str, Any]:
-        options = options_to_msg(
-            PlanOptions(
-                request.arm,
-                self._start(request.arm, request.start_q),
-                request.scene,
-                request.hold_vec_weight,
-                request.budget_s,
-                request.velocity_scaling,
-                request.acceleration_scaling,
-                request.seed,
-            )
-        )
+        options = request_options_to_msg(self._robot, request)
         goal = request.goal
         if isinstance(goal, JointGoals):
             return "plan_to_joints", PlanToJoints.Request(options=options, goals=np.ravel(goal.q).tolist())
         if isinstance(goal, PoseGoals):
-            return "plan_to_poses", PlanToPoses.Request(options=options, goals=_array(goal.world_T_ee))
+            return "plan_to_poses", PlanToPoses.Request(
+                options=options, goals=pose_array_to_msg(goal.world_T_ee)
+            )
         if isinstance(goal, PathGoal):
             return "plan_along", PlanAlong.Request(
-                options=options, path=_array(goal.world_T_ee), max_deviation=float(goal.max_deviation_m)
+                options=options,
+                path=pose_array_to_msg(goal.world_T_ee),
+                max_deviation=float(goal.max_deviation_m),
             )
         pose = PoseStamped(header=WORLD_HEADER, pose=pose_to_msg(goal.world_T_ee))
         return "plan_straight", PlanStraight.Request(
@@ -262,10 +256,6 @@ class PlannerClient:
         if answer is NoAnswer.FAILED:
             return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
         return answer
-
-
-def _array(poses: tuple[Pose, ...]) -> PoseArray:
-    return PoseArray(header=WORLD_HEADER, poses=[pose_to_msg(pose) for pose in poses])
 
 
 def _is_busy(answer: Any) -> bool:

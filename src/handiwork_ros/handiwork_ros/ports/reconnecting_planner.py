@@ -11,11 +11,13 @@ from handiwork_core.contracts.ports import Planner
 from handiwork_core.model.outcome import Code
 
 POLL_S = 0.05
-LOST = (Code.PLANNER_LOST, Code.NOT_ACTIVE)
+STALE_S = 1.0
+"""Longest wait for the pose of a new object, which comes on another topic than its geometry, s of steady time."""
+REPEATED = (Code.PLANNER_LOST, Code.NOT_ACTIVE, Code.STALE_WORLD)
 
 
 class ReconnectingPlanner(DelegatingPlanner):
-    """Repeats a request to a lost planner once it is back.
+    """Repeats a request to a lost planner once it is back, and to one that has not yet received the newest world.
 
     Every request carries all that the planner needs, and the arm is at rest while it waits, so the answer of a new
     process is as good as that of the old one.
@@ -49,9 +51,10 @@ class ReconnectingPlanner(DelegatingPlanner):
         return self._patiently(lambda: ask(self._planner), should_stop)
 
     def _patiently(self, ask: Callable[[], A], should_stop: ShouldStop) -> A:
-        end_s = time.monotonic() + self._patience_s
-        while (answer := ask()).code in LOST and not should_stop():
-            if not self._wait(end_s, should_stop):
+        begin_s = time.monotonic()
+        while (answer := ask()).code in REPEATED and not should_stop():
+            patience_s = STALE_S if answer.code is Code.STALE_WORLD else self._patience_s
+            if not self._wait(begin_s + patience_s, should_stop):
                 break
         return answer
 

@@ -13,6 +13,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec
+from handiwork_core.voxels.voxel_map import UNMODELLED
 from handiwork_ros import conversions as to
 from moveit_facade.constraints.evaluation import evaluate
 from moveit_facade.constraints.goals import Situation
@@ -22,6 +23,7 @@ from moveit_facade.messages.ros.constraint_reading import constraint_set
 from moveit_facade.messages.ros.writing import robot_state, success
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.robot.groups import checked_group, rigid_links
+from moveit_facade.scene.acm import OCTOMAP
 from moveit_facade.scene.frames import PLANNING_FRAME, Frames, checked_link
 from moveit_facade.scene.shapes import Primitive, solid
 from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
@@ -225,7 +227,9 @@ class KinematicsServices:
         for i, body in enumerate(pair, 1):
             link = body.removeprefix(f"{self._robot.name}/")
             kind = ContactInformation.WORLD_OBJECT
-            if body in attached:
+            if body == UNMODELLED:
+                body = OCTOMAP
+            elif body in attached:
                 kind = ContactInformation.ROBOT_ATTACHED
             elif link in self._robot.links:
                 kind, body = ContactInformation.ROBOT_LINK, link

@@ -17,6 +17,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 from handiwork_ros import conversions as to
 from moveit_facade.constraints.evaluation import evaluate, worst
 from moveit_facade.constraints.goals import Situation, further_configurations, goals_of
@@ -200,6 +201,8 @@ class MotionPlanning:
             if self.keeper.scene.objects.attached.get(name) is not body
         )
         ignored = frozenset(removed - set(start.world.objects))
+        if self.keeper.scene.objects.octomap is not None and scene.objects.octomap is None:
+            ignored |= {UNMODELLED}  # the request's own diff has removed it
         return SceneQuery(ignored, attached, scene.allowed(self.robot, bodies), tuple(gripper.items()))
 
     def with_start(self, scene: Scene, start: StartState) -> tuple[Scene, ClientScene | None]:
@@ -223,7 +226,7 @@ class MotionPlanning:
         scene = replace(scene, objects=objects)
         if all(known.objects.get(name) is item for name, item in objects.objects.items()):
             return scene, None
-        return scene, ClientScene(objects.objects, known.attached)
+        return scene, replace(known, objects=objects.objects)
 
     def scaling(self, value: float, name: str) -> float:
         """Return a scaling factor: 0 means the default, more than 1 means 1, as in MoveIt.

@@ -25,11 +25,13 @@ from moveit_facade.messages.ros.object_reading import (
     name_of,
     world_T_object,
 )
+from moveit_facade.messages.ros.octomap_reading import client_octomap, is_given
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.scene.acm import AllowedCollisions, pair_of
-from moveit_facade.scene.client_scene import AttachedBody, ClientScene, SceneChange
+from moveit_facade.scene.client_scene import AttachedBody, ClientOctomap, ClientScene, SceneChange
 from moveit_facade.scene.frames import Frames, checked_link
 
+from .octomap_teller import OctomapTeller
 from .planner_calls import PlannerCalls
 from .robot_reading import RobotReader, StartState
 from .turns import Turns
@@ -70,10 +72,14 @@ class SceneKeeper:
         robot: The robot.
         reader: Reads states of the robot.
         planner: The planner.
+        maps: Tells the planner what the octomap occupies.
     """
 
-    def __init__(self, node: ManagedNode, robot: Robot, reader: RobotReader, planner: PlannerCalls) -> None:
+    def __init__(
+        self, node: ManagedNode, robot: Robot, reader: RobotReader, planner: PlannerCalls, maps: OctomapTeller
+    ) -> None:
         self._node, self._robot, self._reader, self._planner = node, robot, reader, planner
+        self._maps = maps
         self.scene = Scene(ClientScene(), AllowedCollisions.of_robot(robot))
         self._turns = Turns()
         self.on_change: Callable[[], None] = lambda: None
@@ -114,6 +120,14 @@ class SceneKeeper:
             BadMessage: See ``apply``.
         """
         await self._change(lambda: self._with_attached(self.scene, [msg], "attached_collision_object"))
+
+    async def clear_octomap(self) -> None:
+        """Remove the octomap.
+
+        Raises:
+            RequestError: The planner did not take it.
+        """
+        await self._change(lambda: self._without_octomap(self.scene))
 
     async def apply_effect(self, msg: Any) -> None:
         """Apply the change of the scene that a sub-trajectory of a task solution has; see ``with_effect``.
@@ -156,7 +170,7 @@ class SceneKeeper:
         """
         whole = ClientScene().change_to(self.scene.objects)
         if not whole.is_empty:
-            await self._tell(whole)
+            await self._tell(whole, self.scene.objects.octomap)
 
     def with_message(self, scene: Scene, msg: Any) -> Scene:
         """Return a scene with the changes of a message.
@@ -179,6 +193,8 @@ class SceneKeeper:
         # Attached objects first: a client detaches an object and removes it from the world in one message.
         scene = self._with_attached(scene, msg.robot_state.attached_collision_objects, "robot_state")
         scene = self._with_objects(scene, msg.world.collision_objects, "world.collision_objects")
+        if is_given(msg.world.octomap) or not msg.is_diff:
+            scene = self._with_octomap(scene, msg.world.octomap)
         matrix = msg.allowed_collision_matrix
         if matrix.entry_names or matrix.default_entry_names:
             scene = replace(scene, acm=self._matrix(matrix))
@@ -200,18 +216,18 @@ class SceneKeeper:
         """
         change = before.change_to(after)
         if not change.is_empty:
-            await self._tell(change)
+            await self._tell(change, after.octomap)
 
     async def _change(self, compute: Callable[[], Scene]) -> None:
         async with self._turns:
             new = compute()
             change = self.scene.objects.change_to(new.objects)
             if not change.is_empty:
-                await self._tell(change)
+                await self._tell(change, new.objects.octomap)
             self.scene = new
         self.on_change()
 
-    async def _tell(self, change: SceneChange) -> None:
+    async def _tell(self, change: SceneChange, octomap: ClientOctomap | None) -> None:
         for name in change.detach:
             await self._planner.do("detach_object", DetachObject.Request(object=name))
         if change.remove or change.add:
@@ -225,14 +241,20 @@ class SceneKeeper:
             attachment = AttachedObject(object=name, link=body.link, pose=to.pose_to_msg(body.link_T_object))
             request = AttachObject.Request(attachment=attachment, use_current_pose=False)
             await self._planner.do("attach_object", request)
+        if change.is_other_octomap:
+            await self._maps.tell(octomap)
+
+    def _with_octomap(self, scene: Scene, msg: Any) -> Scene:
+        found = None
+        if len(msg.octomap.data):
+            self._maps.check_alone()
+            found = client_octomap(msg, self._frames(scene)[1], "world.octomap")
+        return replace(scene, objects=replace(scene.objects, octomap=found))
+
+    def _without_octomap(self, scene: Scene) -> Scene:
+        return replace(scene, objects=replace(scene.objects, octomap=None))
 
     def _refuse_unserved(self, msg: Any) -> None:
-        if msg.world.octomap.octomap.data:
-            text = (
-                f"world.octomap has {len(msg.world.octomap.octomap.data)} bytes, and this planner takes no octomap; "
-                "send boxes or meshes as collision_objects"
-            )
-            raise RequestError(ErrorCode.UNRECOGNIZED_GOAL_TYPE, text)
         for name, usual in (("link_padding", "padding"), ("link_scale", "scale")):
             for entry in getattr(msg, name):
                 neutral = 0.0 if usual == "padding" else 1.0

@@ -50,7 +50,7 @@ class SceneServices:
         services: tuple[tuple[Any, str, Any], ...] = (
             (GetPlanningScene, "get_planning_scene", guarded(node, self._get, _unchanged)),
             (ApplyPlanningScene, "apply_planning_scene", guarded(node, self._apply, _unchanged)),
-            (Empty, "clear_octomap", guarded(node, _nothing, _unchanged)),
+            (Empty, "clear_octomap", guarded(node, self._clear_octomap, _unchanged)),
         )
         for kind, name, handler in services:
             node.create_service(kind, name, handler, callback_group=group)
@@ -83,6 +83,9 @@ class SceneServices:
         if parts & (Parts.WORLD_OBJECT_NAMES | Parts.WORLD_OBJECT_GEOMETRY):
             shows = bool(parts & Parts.WORLD_OBJECT_GEOMETRY)
             message.world.collision_objects = self._objects(start, with_geometry=shows)
+        octomap = self._keeper.scene.objects.octomap
+        if parts & Parts.OCTOMAP and octomap is not None:
+            message.world.octomap = octomap.source
         if parts & Parts.ALLOWED_COLLISION_MATRIX:
             message.allowed_collision_matrix = acm_message(self._keeper.scene.acm)
         if parts & Parts.OBJECT_COLORS:
@@ -122,6 +125,10 @@ class SceneServices:
         response.success = True
         return response
 
+    async def _clear_octomap(self, _request: Any, response: Any) -> Any:
+        await self._keeper.clear_octomap()
+        return response
+
     def _taker(self, name: str, take: Callable[[Any], Any]) -> Callable[[Any], Any]:
         async def on_message(msg: Any) -> None:
             try:
@@ -143,9 +150,4 @@ class SceneServices:
 
 
 def _unchanged(response: Any, _error: RequestError) -> Any:
-    return response
-
-
-async def _nothing(_request: Any, response: Any) -> Any:
-    """There is no octomap to clear."""
     return response

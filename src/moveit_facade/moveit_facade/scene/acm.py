@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 
 from handiwork_core.model.outcome import BodyPair
 from handiwork_core.robot.robot import Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 
 Pair = tuple[str, str]
+OCTOMAP = "<octomap>"
+"""The name of all that an octomap occupies, for clients of MoveIt."""
 
 
 def pair_of(a: str, b: str) -> Pair:
@@ -53,9 +56,11 @@ class AllowedCollisions:
 
         Args:
             robot: The robot.
-            objects: Names of the objects that exist; entries of others have no effect.
+            objects: Names of the objects that exist; entries of others have no effect. All unmodelled obstacles are
+                OCTOMAP to clients.
         """
-        links, known = frozenset(robot.links), frozenset(robot.links) | frozenset(objects)
+        links, known = frozenset(robot.links), frozenset(robot.links) | frozenset(objects) | {OCTOMAP}
+        names = {OCTOMAP: UNMODELLED, **{link: f"{robot.name}/{link}" for link in links}}
         ignored = {pair_of(*pair) for pair in robot.ignored_pairs}
         pairs = {pair for pair in self.allowed if pair not in ignored and set(pair) <= known}
         for name, may_touch in self.defaults.items():
@@ -63,7 +68,7 @@ class AllowedCollisions:
                 listed = {pair_of(name, other) for other in self.names} if name in self.names else set()
                 pairs |= {pair_of(name, other) for other in known if other != name} - listed - ignored
         return frozenset(
-            BodyPair(*(f"{robot.name}/{body}" if body in links else body for body in pair))
+            BodyPair(*(names.get(body, body) for body in pair))
             for pair in pairs
             if pair[0] != pair[1] and set(pair) & links
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import WorldObject
+from handiwork_core.voxels.voxel_map import VoxelMap
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 
 
@@ -44,6 +45,19 @@ class AttachedBody:
     weight: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ClientOctomap:
+    """The octomap that a client has sent.
+
+    Attributes:
+        voxels: What it occupies.
+        source: The message from which it was made, as it is shown to clients, in ``world``.
+    """
+
+    voxels: VoxelMap
+    source: object = None
+
+
 @dataclass(frozen=True, slots=True)
 class SceneChange:
     """The requests to the planner by which one scene becomes another one, in this order.
@@ -53,17 +67,19 @@ class SceneChange:
         remove: Names of obstacles.
         add: Obstacles with their poses.
         attach: Objects with their attachments.
+        is_other_octomap: Whether the octomap is another one, or was removed.
     """
 
     detach: tuple[str, ...]
     remove: tuple[str, ...]
     add: tuple[ClientObject, ...]
     attach: tuple[tuple[str, AttachedBody], ...]
+    is_other_octomap: bool = False
 
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to tell."""
-        return not (self.detach or self.remove or self.add or self.attach)
+        return not (self.detach or self.remove or self.add or self.attach or self.is_other_octomap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +89,12 @@ class ClientScene:
     Attributes:
         objects: Objects by name, the attached ones included.
         attached: Attached objects by name; an object of the world need not be in ``objects``.
+        octomap: The octomap; None without one.
     """
 
     objects: Mapping[str, ClientObject] = field(default_factory=dict)
     attached: Mapping[str, AttachedBody] = field(default_factory=dict)
+    octomap: ClientOctomap | None = None
 
     def added(self, item: ClientObject, world: Collection[str]) -> ClientScene:
         """Return the scene with an object, which replaces one of the same name.
@@ -93,7 +111,7 @@ class ClientScene:
             text = f"collision object {name!r} is an object of the world; choose another id for yours"
             raise RequestError(ErrorCode.INVALID_OBJECT_NAME, text)
         attached = {key: value for key, value in self.attached.items() if key != name}
-        return ClientScene({**self.objects, name: item}, attached)
+        return replace(self, objects={**self.objects, name: item}, attached=attached)
 
     def appended(self, item: ClientObject, world: Collection[str]) -> ClientScene:
         """Return the scene with further shapes and subframes of an object; a new name adds it.
@@ -182,7 +200,8 @@ class ClientScene:
                 body = self.attached[name]
                 pose = world_T_link[body.link] @ body.link_T_object
                 objects[name] = replace(objects[name], world_T_object=pose)
-        return ClientScene(objects, {k: v for k, v in self.attached.items() if k not in names})
+        attached = {k: v for k, v in self.attached.items() if k not in names}
+        return replace(self, objects=objects, attached=attached)
 
     def change_to(self, new: ClientScene) -> SceneChange:
         """Return the requests to the planner by which this scene becomes another one.
@@ -208,6 +227,7 @@ class ClientScene:
             tuple(sorted(remove)),
             tuple(new.objects[name] for name in sorted(replaced)),
             tuple(attach),
+            self.octomap is not new.octomap,
         )
 
     def _differs(self, name: str, item: ClientObject) -> bool:

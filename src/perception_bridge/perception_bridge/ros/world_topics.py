@@ -52,11 +52,14 @@ class WorldTopics:
         """Stop repeating the latched message."""
         self._objects.forget()
 
-    def publish(self, now_s: float) -> None:
+    def publish(self, now_s: float) -> tuple[dict[str, WorldObject], dict[str, ObjectState]]:
         """Publish the states, and before them the objects if others are there.
 
         Args:
             now_s: The time, s.
+
+        Returns:
+            The objects, and the states of those whose pose is known, by name.
         """
         objects = (*(item.body for item in self._fixed.values()), *self._tracker.objects())
         if objects != self._published:
@@ -66,6 +69,7 @@ class WorldTopics:
         states = {name: _at_rest(item.world_T_object, now_s) for name, item in self._fixed.items()} | seen
         self._states.publish(object_states_to_msg(states, self.version, now_s))
         self._tf.publish(_frames({name: state.world_T_object for name, state in seen.items()}, now_s))
+        return {item.name: item for item in objects}, states
 
 
 def static_frames(frames: Sequence[StaticFrame], now_s: float) -> TFMessage:

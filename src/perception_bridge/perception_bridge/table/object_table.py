@@ -15,6 +15,7 @@ from handiwork_core.scene.loader import Scene, SceneObject
 from handiwork_core.scene.shapes import ContainerSpec, PoseSpec, ShapeSpec
 from handiwork_core.scene.tags import TagSpec, shared_tags
 from handiwork_core.scene.words import READERS
+from perception_bridge.obstacles.settings import ObstacleSettings
 from perception_bridge.table.static_frame import StaticFrame, load_frame
 from perception_bridge.tracking.settings import TrackingSettings
 
@@ -125,12 +126,17 @@ class LabelSpec:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """The whole file. ``frames``: files of static transforms beside it, such as those of ``handiwork calibrate``."""
+    """The whole file.
+
+    ``frames``: files of static transforms beside it, such as those of ``handiwork calibrate``. ``obstacles``: where
+    depth cameras look for what nobody modelled.
+    """
 
     labels: dict[str, LabelSpec] = field(default_factory=dict)
     sources: tuple[SourceSpec, ...] = ()
     frames: tuple[str, ...] = ()
     tracking: TrackingSettings = field(default_factory=TrackingSettings)
+    obstacles: ObstacleSettings = field(default_factory=ObstacleSettings)
 
     def __post_init__(self) -> None:
         if not self.sources or len(self.sources) > MOST_SOURCES:
@@ -163,12 +169,14 @@ class ObjectTable:
         sources: The sources.
         tracking: Settings of the tracker.
         frames: Static transforms, such as the places of cameras.
+        obstacles: Where obstacles that nobody modelled are looked for.
     """
 
     labels: Mapping[str, Label]
     sources: tuple[SourceSpec, ...]
     tracking: TrackingSettings
     frames: tuple[StaticFrame, ...] = ()
+    obstacles: ObstacleSettings = field(default_factory=ObstacleSettings)
 
     def objects(self) -> dict[str, WorldObject]:
         """Return all objects that can be detected, by name."""
@@ -213,7 +221,7 @@ def load_table(path: Path, scene: Scene) -> ObjectTable:
     faults += [
         f"frames: {name!r} is there twice" for name in sorted({c for c in children if children.count(c) > 1})
     ]
-    found = ObjectTable(labels, spec.sources, spec.tracking, frames)
+    found = ObjectTable(labels, spec.sources, spec.tracking, frames, spec.obstacles)
     faults += [f"labels.{one}" for one in shared_tags(found.tags())]
     if not found.tags() and any(source.kind is SourceKind.TAGS for source in spec.sources):
         faults.append(

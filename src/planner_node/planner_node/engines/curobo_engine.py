@@ -27,7 +27,7 @@ class CuroboEngine(CpuEngine):
     """
 
     name: ClassVar[str] = "curobo"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.VOXELS}
     is_seeded: ClassVar[bool] = False
 
     def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
+    Capability,
     Engine,
     IkRequest,
     IkResult,
@@ -30,6 +31,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 
 from .planning_scene import PlanningScene
@@ -107,12 +109,40 @@ class PlanningPipeline:
         Raises:
             Refused: The request does not fit the world, the robot or the engine, or its time is used up.
         """
-        world, scene = self._read(request.arm, request.scene, min_version)
+        world = self._world(min_version)
+        ready = dataclasses.replace(self.ready(request, world), budget_s=_left(deadline_s))
+        return self.finished(ready, self.engine.plan(ready, should_stop), world)
+
+    def ready(self, request: PlanRequest, world: World) -> PlanRequest:
+        """Return a request with all that the engine needs. Any thread may call this.
+
+        Args:
+            request: The request. An empty ``start_q`` means the measured joints.
+            world: The world that it is planned in.
+
+        Returns:
+            The request with its start, and its scene with the attached objects and the joints that stand still.
+
+        Raises:
+            Refused: The request does not fit the world, the robot or the engine.
+        """
+        scene = self._scene(request.arm, request.scene, world)
         start_q = request.start_q if request.start_q.size else self.measured_q(self.robot.arm(request.arm))
-        budget_s = _left(deadline_s)
-        request = dataclasses.replace(request, scene=scene, start_q=start_q, budget_s=budget_s)
+        request = dataclasses.replace(request, scene=scene, start_q=start_q)
         check_capabilities(self.engine.name, self.engine.capabilities, request)
-        result = self.engine.plan(request, should_stop)
+        return request
+
+    def finished(self, request: PlanRequest, result: PlanResult, world: World) -> PlanResult:
+        """Return an engine's result as it is answered.
+
+        Args:
+            request: The request.
+            result: The engine's result.
+            world: The world that it was planned in.
+
+        Returns:
+            The result with the world's version and the seed; a motion faster than ``tool_speed`` takes more time.
+        """
         trajectory = result.trajectory
         if trajectory is not None:
             trajectory = self._tool_speed.kept(request.arm, trajectory)
@@ -246,6 +276,19 @@ class PlanningPipeline:
         return world, self._scene(arm, scene, world)
 
     def _world(self, min_version: int) -> World:
+        world = self.newest_world(min_version)
+        self.engine.update_world(world)
+        return world
+
+    def newest_world(self, min_version: int) -> World:
+        """Return the received world with the planner's own obstacles. Any thread may call this.
+
+        Args:
+            min_version: Oldest version that may be used.
+
+        Raises:
+            Refused: No geometry was received, two publishers send it, it is too old, or the engine cannot read it.
+        """
         if not self.readers.has_geometry():
             raise RequestRefused(
                 Code.STALE_WORLD, "world/objects was never received; start the simulation or the perception"
@@ -254,13 +297,22 @@ class PlanningPipeline:
             raise RequestRefused(conflict.code, conflict.message)
         world = self.table.merged(self.readers.snapshot())
         check_world(world, min_version)
-        self.engine.update_world(world)
+        sees = Capability.VOXELS in self.engine.capabilities
+        if not sees and world.voxels is not None and world.voxels.occupied.any():
+            text = (
+                f"world/unmodelled has obstacles, and engine {self.engine.name!r} cannot keep clear of such"
+            )
+            raise RequestRefused(Code.UNSUPPORTED, f"{text}; start with engine:=cpu")
         return world
 
     def _scene(self, arm: str, scene: SceneQuery, world: World) -> SceneQuery:
         query, spec = self.table.query(scene), self.robot.arm(arm)
         check_scene(query, world, self.robot)
         check_others(query, world, self.robot, spec)
+        if world.voxels is None and any(UNMODELLED in pair for pair in query.allowed):
+            query = dataclasses.replace(
+                query, allowed=frozenset(pair for pair in query.allowed if UNMODELLED not in pair)
+            )
         return dataclasses.replace(query, gripper_m=(*query.gripper_m, *self._standing(query, spec)))
 
     def _standing(self, scene: SceneQuery, arm: ArmSpec) -> Iterator[tuple[str, float]]:

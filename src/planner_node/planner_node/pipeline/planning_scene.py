@@ -1,4 +1,4 @@
-"""The planner's additions to the received world: its own obstacles, and the objects attached to the robot."""
+"""The planner's additions to the received world: its own obstacles, unmodelled ones, and what the robot holds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import ObjectState, World, WorldObject
+from handiwork_core.voxels.voxel_map import VoxelMap
 
 from .request_checks import RequestRefused
 
@@ -21,12 +22,16 @@ OWN = " (planner's own)"
 
 
 class PlanningScene:
-    """The planner's own obstacles and attached objects. Threads may read it while another changes it."""
+    """The planner's own obstacles, those that nobody modelled, and attached objects.
+
+    Threads may read it while another changes it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._own: dict[str, tuple[WorldObject, Pose]] = {}
         self._attached: dict[str, Attachment] = {}
+        self._voxels: VoxelMap | None = None
         self._changes = 0
         self._attach_changes = 0
 
@@ -97,8 +102,18 @@ class PlanningScene:
             self._attached = {k: v for k, v in self._attached.items() if name and k != name}
             self._attach_changes += 1
 
+    def see(self, voxels: VoxelMap | None) -> None:
+        """Take the obstacles that nobody modelled, as one change of the scene.
+
+        Args:
+            voxels: The occupied cells, which replace those before; None: nobody looks any more.
+        """
+        with self._lock:
+            self._voxels = voxels
+            self._changes += 1
+
     def merged(self, world: World) -> World:
-        """Return the received world with the planner's own obstacles.
+        """Return the received world with the planner's own obstacles and those that nobody modelled.
 
         A received object that took the name of one later does not hide it: both are obstacles.
 
@@ -106,13 +121,17 @@ class PlanningScene:
             world: The received world.
         """
         with self._lock:
-            own, version = self._own, world.version + self._changes
+            own, voxels, version = self._own, self._voxels, world.version + self._changes
         zero = np.zeros(3)
         kept = {f"{n}{OWN}" if n in world.objects else n: found for n, found in own.items()}
         states = {name: ObjectState(pose, zero, zero, world.stamp_s) for name, (_, pose) in kept.items()}
         objects = {name: dataclasses.replace(item, name=name) for name, (item, _) in kept.items()}
         return dataclasses.replace(
-            world, version=version, objects={**objects, **world.objects}, states={**states, **world.states}
+            world,
+            version=version,
+            objects={**objects, **world.objects},
+            states={**states, **world.states},
+            voxels=voxels,
         )
 
     def names(self) -> frozenset[str]:
@@ -124,8 +143,8 @@ class PlanningScene:
         """Return the planner's own scene.
 
         Returns:
-            One plus the number of changes of obstacles and attachments, and the obstacles with ``world`` as their
-            frame.
+            One plus the number of changes of obstacles, unmodelled ones included, and attachments, and the obstacles
+            with ``world`` as their frame.
         """
         with self._lock:
             version, own = 1 + self._changes + self._attach_changes, tuple(self._own.values())

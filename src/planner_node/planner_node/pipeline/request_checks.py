@@ -21,6 +21,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED
 
 MAX_BUDGET_S = 300.0
 STAMP_S = 1e-6
@@ -135,14 +136,16 @@ def check_scene(scene: SceneQuery, world: World, robot: Robot, field: str = "opt
     Raises:
         Refused: A name is unknown, or a gripper position is not finite.
     """
-    objects, links = sorted(world.objects), {f"{robot.name}/{link}" for link in robot.links}
+    objects = sorted({*world.objects, UNMODELLED} if world.voxels is not None else world.objects)
+    links = {f"{robot.name}/{link}" for link in robot.links}
     for name in sorted(scene.ignored):
         _known(name, objects, f"{field}.ignored", Code.UNKNOWN_OBJECT)
     for item in scene.attached:
-        _known(item.object, objects, f"{field}.attached.object", Code.UNKNOWN_OBJECT)
+        _known(item.object, sorted(world.objects), f"{field}.attached.object", Code.UNKNOWN_OBJECT)
         _known(item.link, sorted(robot.links), f"{field}.attached.link", Code.BAD_GOAL)
     for body in sorted({body for pair in scene.allowed for body in pair}):
-        _known(body, [*objects, *sorted(links)], f"{field}.allowed", Code.UNKNOWN_OBJECT)
+        if body != UNMODELLED:  # clients cannot know whether somebody looks for them
+            _known(body, [*objects, *sorted(links)], f"{field}.allowed", Code.UNKNOWN_OBJECT)
     for joint, value in scene.gripper_m:
         _known(joint, sorted(robot.joints), f"{field}.gripper", Code.BAD_GOAL)
         if not np.isfinite(value):

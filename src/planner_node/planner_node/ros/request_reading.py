@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from handiwork_core.contracts.planning import NO_Q, Candidate, PathGoal, PathRest, SceneQuery, StraightGoal
+from handiwork_core.contracts.planning import (
+    NO_Q,
+    Candidate,
+    Goal,
+    PathGoal,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+    StraightGoal,
+)
 from handiwork_core.intake.limits import GOAL_POSES, SCENES
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
@@ -111,7 +120,7 @@ class RequestReader:
             Refused: The deviation is not above zero, or the frame is not named.
             UnknownFrame: The frame is not known.
         """
-        _check_deviation(request)
+        check_deviation(request)
         pose = self.pose_in_world(request.goal.pose, request.goal.header.frame_id, "goal")
         return StraightGoal(pose, request.max_deviation)
 
@@ -126,7 +135,7 @@ class RequestReader:
             BadMessage: There are too many poses, or one is malformed.
             UnknownFrame: The frame is not known.
         """
-        _check_deviation(request)
+        check_deviation(request)
         return PathGoal(self.goal_poses(request.path, "path"), request.max_deviation)
 
     def candidates(self, request: Any) -> tuple[Candidate, ...]:
@@ -155,7 +164,15 @@ class RequestReader:
         return tuple(Candidate(tuple(islice(poses, len(c.poses)))) for c in request.candidates)
 
 
-def _check_deviation(request: Any) -> None:
+def check_deviation(request: Any) -> None:
+    """Check the largest deviation from a line.
+
+    Args:
+        request: A message with ``max_deviation``, m.
+
+    Raises:
+        Refused: It is not above zero.
+    """
     if not 0.0 < request.max_deviation < float("inf"):
         text = f"max_deviation is {request.max_deviation}; send a number above 0"
         raise RequestRefused(Code.BAD_NUMBER, text, "max_deviation")
@@ -181,6 +198,28 @@ def options_for(msg: Any, robot: Robot) -> tuple[to.PlanOptions, ArmSpec, Any, f
     check_limits(options.budget_s, options.velocity_scaling, options.acceleration_scaling)
     start = NO_Q if options.start is None else ordered_q(options.start.position, arm, "options.start")
     return options, arm, start, arrived_s + options.budget_s
+
+
+def plan_request(options: to.PlanOptions, arm: ArmSpec, start: Any, goal: Goal) -> PlanRequest:
+    """Return the planning problem of a request.
+
+    Args:
+        options: Its options.
+        arm: The arm.
+        start: Joint positions at the start, (dof,), or empty for the measured ones.
+        goal: The goal.
+    """
+    return PlanRequest(
+        arm.name,
+        start,
+        goal,
+        options.scene,
+        options.hold_vec_weight,
+        options.budget_s,
+        options.velocity_scaling,
+        options.acceleration_scaling,
+        options.seed,
+    )
 
 
 def joint_goals(goals: Any, arm: ArmSpec) -> Any:

@@ -1,4 +1,7 @@
-"""The services that change the planner's own scene: attach, detach, update. They are short and run on the executor."""
+"""What changes the planner's own scene: attach, detach, update, and the topic of unmodelled obstacles.
+
+All of it is short and runs on the executor.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
-from handiwork_msgs.msg import PlanningScene, WorldObjects
+from handiwork_msgs.msg import PlanningScene, VoxelMap, WorldObjects
 
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.model.outcome import OK, Code
+from handiwork_core.voxels.voxel_map import VoxelMap as Voxels
 from handiwork_ros import conversions as to
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
-from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
+from handiwork_ros.rclpy_support.qos import LATCHED
+from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service, with_outcome
 from planner_node.pipeline.request_checks import RequestRefused, check_scene
 
 if TYPE_CHECKING:
     from .services import PlanningServices
 
+UNMODELLED_TOPIC = "world/unmodelled"
+
 
 def add_scene_services(services: PlanningServices) -> Callable[[], None]:
-    """Create the three services on the node.
+    """Create the three services and the subscription on the node.
 
     Args:
         services: The planner's services, with the node and the pipeline.
@@ -33,14 +40,27 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
     node = services.node
     obstacles = LatchedPublisher(node, WorldObjects, "planner/obstacles")
     attached = LatchedPublisher(node, PlanningScene, "planner/attached")
+    newest: list[Voxels] = []
 
     def publish() -> None:
         pipeline = services.ready_pipeline()
+        if newest:
+            pipeline.table.see(newest.pop())
         version, items = pipeline.table.own()
         world = pipeline.readers.snapshot()
         # First the attachments: the version of the obstacles rises with both, and makes clients judge again.
         attached.publish(to.scene_to_msg(SceneQuery(attached=pipeline.table.attached(world))))
         obstacles.publish(to.world_objects_to_msg(items, version, world.stamp_s))
+
+    def see(message: VoxelMap) -> None:
+        try:
+            newest[:] = [to.voxel_map_from_msg(message, UNMODELLED_TOPIC)]
+        except to.BadMessage as error:
+            text = f"a map of unmodelled obstacles was dropped, the one before counts: {error}"
+            node.get_logger().error(text, throttle_duration_sec=5.0)
+            return
+        if services.pipeline is not None:
+            publish()
 
     def attach(request: Any, response: Any) -> Any:
         pipeline, msg = services.ready_pipeline(), request.attachment
@@ -87,4 +107,5 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
     }
     for name, (kind, handler) in handlers.items():
         node.create_service(kind, f"planner/{name}", guard_service(node, handler))
+    node.create_subscription(VoxelMap, UNMODELLED_TOPIC, guard(node, see), LATCHED)
     return publish

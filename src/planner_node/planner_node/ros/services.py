@@ -15,7 +15,6 @@ from handiwork_core.contracts.planning import (
     Goal,
     IkRequest,
     JointGoals,
-    PlanRequest,
     PoseGoals,
 )
 from handiwork_core.model.errors import HandiworkError
@@ -25,6 +24,7 @@ from handiwork_ros import conversions as to
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.frames import FrameBuffer
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
+from planner_node.pipeline.batches import BatchPlanner
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT, EngineWorker
 from planner_node.pipeline.pipeline import PlanningPipeline
 from planner_node.pipeline.request_checks import (
@@ -32,7 +32,15 @@ from planner_node.pipeline.request_checks import (
     checked_q,
 )
 
-from .request_reading import RequestReader, candidate_scenes, joint_goals, options_for, path_rest
+from .batch_service import add_batch_service
+from .request_reading import (
+    RequestReader,
+    candidate_scenes,
+    joint_goals,
+    options_for,
+    path_rest,
+    plan_request,
+)
 from .response_writing import fill_candidates, fill_explanation, fill_ik, fill_plan, fill_validation
 from .scene_services import add_scene_services
 
@@ -50,8 +58,9 @@ class PlanningServices:
 
     def __init__(self, node: ManagedNode, frames: FrameBuffer) -> None:
         self.node, self.frames = node, frames
-        self._reader = RequestReader(frames)
+        self.reader = RequestReader(frames)
         self.pipeline: PlanningPipeline | None = None
+        self.batches: BatchPlanner | None = None
         self._worker: EngineWorker | None = None
         # A waiting handler keeps its group busy: in the node's own group it would stop the life signs and the world.
         group = ReentrantCallbackGroup()
@@ -67,16 +76,18 @@ class PlanningServices:
         }
         for name, (kind, handler) in handlers.items():
             node.create_service(kind, f"planner/{name}", guard_service(node, handler), callback_group=group)
+        add_batch_service(self, group)
         self._publish_obstacles = add_scene_services(self)
 
-    def open(self, pipeline: PlanningPipeline, worker: EngineWorker) -> None:
+    def open(self, pipeline: PlanningPipeline, worker: EngineWorker, batches: BatchPlanner) -> None:
         """Serve requests from now on.
 
         Args:
             pipeline: The pipeline of all requests.
             worker: The engine's thread.
+            batches: Plans batches.
         """
-        self.pipeline, self._worker = pipeline, worker
+        self.pipeline, self._worker, self.batches = pipeline, worker, batches
         self._publish_obstacles()
 
     def shut(self) -> None:
@@ -93,9 +104,28 @@ class PlanningServices:
             raise RequestRefused(Code.NOT_ACTIVE, NOT_ACTIVE)
         return self.pipeline
 
-    async def _run(self, response: Any, job: Job, fill: Callable[[Any, Any], None]) -> Any:
-        """Await the job's value; only ``fill`` and the return come after it."""
-        pipeline, worker, done = self.ready_pipeline(), self._worker, Future()
+    async def run(
+        self,
+        response: Any,
+        job: Job,
+        fill: Callable[[Any, Any], None],
+        worker: EngineWorker | None = None,
+    ) -> Any:
+        """Await the value of a job; only ``fill`` and the return come after it.
+
+        Args:
+            response: The response.
+            job: The job; its errors become the outcome of the response.
+            fill: Writes the job's value into the response.
+            worker: The thread of the job; None: the engine's.
+
+        Returns:
+            The response.
+
+        Raises:
+            Refused: The node is not active, or too many requests are under way.
+        """
+        pipeline, worker, done = self.ready_pipeline(), worker or self._worker, Future()
         executor = self.node.executor
         if worker is None or executor is None:
             raise RequestRefused(Code.NOT_ACTIVE, NOT_ACTIVE)
@@ -127,45 +157,34 @@ class PlanningServices:
 
     async def _plan(self, request: Any, response: Any, goal_of: Callable[[ArmSpec], Goal]) -> Any:
         options, arm, start, deadline_s = options_for(request.options, self.ready_pipeline().robot)
-        asked = PlanRequest(
-            arm.name,
-            start,
-            goal_of(arm),
-            options.scene,
-            options.hold_vec_weight,
-            options.budget_s,
-            options.velocity_scaling,
-            options.acceleration_scaling,
-            options.seed,
-        )
-
+        asked = plan_request(options, arm, start, goal_of(arm))
         version = options.min_world_version
-        return await self._run(
+        return await self.run(
             response, lambda pipeline, stop: pipeline.plan(asked, version, deadline_s, stop), fill_plan
         )
 
     async def _plan_to_poses(self, request: Any, response: Any) -> Any:
         return await self._plan(
-            request, response, lambda _arm: PoseGoals(self._reader.goal_poses(request.goals, "goals"))
+            request, response, lambda _arm: PoseGoals(self.reader.goal_poses(request.goals, "goals"))
         )
 
     async def _plan_to_joints(self, request: Any, response: Any) -> Any:
         return await self._plan(request, response, lambda arm: JointGoals(joint_goals(request.goals, arm)))
 
     async def _plan_straight(self, request: Any, response: Any) -> Any:
-        return await self._plan(request, response, lambda _arm: self._reader.straight_goal(request))
+        return await self._plan(request, response, lambda _arm: self.reader.straight_goal(request))
 
     async def _plan_along(self, request: Any, response: Any) -> Any:
-        return await self._plan(request, response, lambda _arm: self._reader.path_goal(request))
+        return await self._plan(request, response, lambda _arm: self.reader.path_goal(request))
 
     async def _check_candidates(self, request: Any, response: Any) -> Any:
         options, arm, start, deadline_s = options_for(request.options, self.ready_pipeline().robot)
-        candidates = self._reader.candidates(request)
+        candidates = self.reader.candidates(request)
         scenes = candidate_scenes(request, candidates, options.scene)
         asked = CandidatesRequest(arm.name, start, candidates, scenes, options.budget_s, options.seed)
 
         version = options.min_world_version
-        return await self._run(
+        return await self.run(
             response,
             lambda pipeline, stop: pipeline.check_candidates(asked, version, deadline_s, stop),
             fill_candidates,
@@ -173,10 +192,10 @@ class PlanningServices:
 
     async def _solve_ik(self, request: Any, response: Any) -> Any:
         options, arm, start, _deadline_s = options_for(request.options, self.ready_pipeline().robot)
-        poses = self._reader.goal_poses(request.poses, "poses")
+        poses = self.reader.goal_poses(request.poses, "poses")
         asked = IkRequest(arm.name, poses, start, options.scene, request.avoid_collision, options.seed)
         version = options.min_world_version
-        return await self._run(
+        return await self.run(
             response, lambda pipeline, stop: pipeline.solve_ik(asked, version, stop), fill_ik
         )
 
@@ -185,7 +204,7 @@ class PlanningServices:
         trajectory, rest = to.trajectory_from_msg(request.trajectory), path_rest(request)
 
         scene, version = options.scene, options.min_world_version
-        return await self._run(
+        return await self.run(
             response,
             lambda pipeline, _stop: pipeline.validate(arm, trajectory, scene, start, version, rest),
             fill_validation,
@@ -196,6 +215,6 @@ class PlanningServices:
         q = checked_q(request.positions, arm, "positions")[0] if len(request.positions) else start
         scene, version = options.scene, options.min_world_version
 
-        return await self._run(
+        return await self.run(
             response, lambda pipeline, _stop: pipeline.explain(arm, q, scene, version), fill_explanation
         )

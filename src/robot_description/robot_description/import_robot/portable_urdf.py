@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import shutil
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from scipy.spatial.transform import Rotation as ScipyRotation
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.mesh_paths import mesh_path
+from handiwork_core.scene.mesh_file import surface_mesh
+from robot_description.solids.convex_parts import Part, convex_parts, write_stl
+from robot_description.solids.shape_numbers import scale_of
 
 from .gripper_frames import AddedFrame
 
@@ -47,6 +51,7 @@ class PortableUrdf:
         self.doubtful: list[str] = []
         """Notes on elements that were left out."""
         self._files: dict[Path, str] = {}
+        self._parts: dict[str, Part] = {}
         self._source = source
         self._drop_foreign()
         self._limit_continuous()
@@ -76,6 +81,46 @@ class PortableUrdf:
             xyz, rpy = (" ".join(f"{v:.9g}" for v in values) for values in (pose.translation_m, angles))
             ET.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
 
+    def cut(self, links: Collection[str], progress: Callable[[str], None] = lambda _: None) -> None:
+        """Put convex parts in the place of the collision meshes of links, such as the jaws of a gripper.
+
+        Args:
+            links: Names of the links.
+            progress: Called before each mesh.
+
+        Raises:
+            ValueError: A mesh cannot be read.
+        """
+        paths = {target: path for path, target in self._files.items()}
+        for link in self.root.findall("link"):
+            name = link.get("name", "")
+            for shape in link.findall("collision") if name in links else ():
+                mesh = shape.find("geometry/mesh")
+                if mesh is not None and mesh.get("filename", "") in paths:
+                    progress(f"cutting a mesh of {name} into convex parts")
+                    self._put_parts(link, shape, mesh, paths[mesh.get("filename", "")])
+
+    def _put_parts(self, link: ET.Element, shape: ET.Element, mesh: ET.Element, path: Path) -> None:
+        points, triangles = surface_mesh(path)
+        parts = convex_parts(points * scale_of(mesh), triangles)
+        if len(parts) < 2:
+            return
+        at = list(link).index(shape)
+        link.remove(shape)
+        for i, part in enumerate(parts):
+            target = f"{MESHES}/{link.get('name')}_parts/{len(self._parts)}.stl"
+            self._parts[target] = part
+            one = copy.deepcopy(shape)
+            geometry = one.find("geometry")
+            assert geometry is not None
+            geometry.clear()
+            ET.SubElement(geometry, "mesh", filename=target)
+            link.insert(at + i, one)
+        text = (
+            f"a mesh of it is cut into {len(parts)} convex parts for simulators, which take hulls of meshes"
+        )
+        self.assumed.append(f"link {link.get('name')}: {text}")
+
     def write(self, folder: Path, name: str) -> None:
         """Write the URDF, its meshes and the licence.
 
@@ -90,6 +135,9 @@ class PortableUrdf:
         for path, target in self._files.items():
             (folder / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / target)
+        for target, part in self._parts.items():
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            write_stl(folder / target, part)
         for path in self.licences():
             shutil.copyfile(path, folder / path.name)
 

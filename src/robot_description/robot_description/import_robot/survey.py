@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Joint
 from handiwork_core.robot.urdf import UrdfModel
+from robot_description.formats.tcp_names import TCP_WORDS
 
 MIN_JOINTS = 4
 """A chain with fewer joints is no arm: a head, a lift, a wheel."""
-TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch|tool_?frame|gripper_?frame", re.IGNORECASE)
 SPIN_RAD = 4.0 * math.pi - 0.01
 """A joint of a hand that turns farther drives no finger, rad: two turns either way stand for a continuous one."""
 JAW_JOINT = re.compile(r"jaw|grip|finger|claw|pincer", re.IGNORECASE)

@@ -10,17 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Indices
 from robot_description.collision_pairs.home_room import (
     Limit,
 )
 from robot_description.solids.primitives import Solid, union_distance
 
 from .set_cover import CoverChoice
+from .within_reach import within_reach
 
 COVER_M = 0.001
 """Largest distance of a surface point from the nearest sphere, m."""
@@ -38,8 +40,6 @@ ROUNDS = 30
 """Number of times that a part of the spheres is chosen again."""
 AT_ONCE = 4_000
 """Points whose distances to all spheres are held in memory at a time."""
-MOST_HELD = 500_000
-"""Distances between centres and points held in memory at a time."""
 PASSES = 3
 """Largest number of times that all spheres are chosen again, to cover points that the samples before had missed."""
 
@@ -90,12 +90,9 @@ def fit(
 
 def _held(centers: Array, reach: Array, points: Array) -> csr_array:
     """Return a matrix with one where a point (m,) lies within reach (n,) of a center (n, 3)."""
-    rows = max(1, MOST_HELD // len(points))
-    parts = [
-        csr_array((cdist(centers[i : i + rows], points) <= reach[i : i + rows, None]).astype(np.int32))
-        for i in range(0, len(centers), rows)
-    ]
-    return csr_array(vstack(parts)) if parts else csr_array((0, len(points)), dtype=np.int32)
+    ends, items = within_reach(centers, reach, points)
+    ones: Indices = np.ones(len(items), dtype=np.int32)
+    return csr_array((ones, items, ends), shape=(len(centers), len(points)))
 
 
 def surface_of(solids: Sequence[Solid], step_m: float) -> Array:
@@ -140,9 +137,9 @@ def _tried(
         step = 0.75 * step_m * 2.0**level
         grid = np.concatenate([solid.grid(step) for solid in solids])
         bound = -union_distance(solids, grid)
-        grid = grid[bound < DEEPEST * step]
-        grid = grid[np.unique((grid / (0.7 * step)).round().astype(np.int64) @ KEY, return_index=True)[1]]
-        bound = -union_distance(solids, grid)
+        grid, bound = grid[bound < DEEPEST * step], bound[bound < DEEPEST * step]
+        thinned = np.unique((grid / (0.7 * step)).round().astype(np.int64) @ KEY, return_index=True)[1]
+        grid, bound = grid[thinned], bound[thinned]
         # In overlaps, the solids' own distances are too small; samples are slightly farther away than the surface.
         away = np.asarray(tree.query(grid)[0], dtype=np.float64)
         depth = np.where(bound > 0.0, np.maximum(bound, np.sqrt(np.maximum(away**2 - blur**2, 0.0))), bound)

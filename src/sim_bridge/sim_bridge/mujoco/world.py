@@ -33,6 +33,9 @@ from sim_bridge.mujoco.world_model import (
     home_positions,
 )
 
+NO_MOTION = frozen((0.0, 0.0, 0.0))
+"""Velocity of an object that does not move."""
+
 
 class MujocoWorld:
     """Robot and scene with their state. One thread at a time may use it.
@@ -62,6 +65,16 @@ class MujocoWorld:
         self._v = np.array([joint.dofadr[0] for joint in joints])
         self._servo = np.array([self._actuator(name) for name in self.joint_names])
         self._rate = np.array([self._actuator(f"{name}/rate") for name in self.joint_names])
+        self._free = {
+            item.name: (
+                int(self.model.joint(item.name).qposadr[0]),
+                int(self.model.joint(item.name).dofadr[0]),
+            )
+            for item in scene.objects
+            if not item.body.is_static and item.body.articulation is None
+        }
+        self._still: dict[str, Pose] = {}
+        self._inputs_of: dict[bytes, tuple[Indices, Indices, Indices, Indices]] = {}
         self._bodies = tuple(self.model.body(i).name for i in range(self.model.nbody))
         arms = list(self.robot.arms)
         self._arm_of_body = np.array(
@@ -141,6 +154,7 @@ class MujocoWorld:
             self.scene = before
             raise
         put_state(self.model, self.data, kept)
+        self._still.clear()
         self.belts.run_on(belts)
         for name in cups_on:
             self.cups[name].switch(on=True)
@@ -148,8 +162,10 @@ class MujocoWorld:
 
     def joints(self) -> JointArrays:
         """Return the measured joints, as copies."""
-        data = self.data
-        return JointArrays(self.time_s, data.qpos[self._q], data.qvel[self._v], data.qfrc_actuator[self._v])
+        data, v = self.data, self._v
+        return JointArrays(
+            self.time_s, data.qpos.take(self._q), data.qvel.take(v), data.qfrc_actuator.take(v)
+        )
 
     def command(self, indices: Indices, position: Array, velocity: Array) -> None:
         """Set the references of servos.
@@ -159,9 +175,18 @@ class MujocoWorld:
             position: Positions, (n,), rad or m.
             velocity: Velocities, (n,), rad/s or m/s; for joints without a servo of velocity they are ignored.
         """
-        servos, rates = self._servo[indices], self._rate[indices]
-        self.data.ctrl[servos[servos >= 0]] = position[servos >= 0]
-        self.data.ctrl[rates[rates >= 0]] = velocity[rates >= 0]
+        control = self.data.ctrl
+        servos, driven, rates, fed = self._inputs(indices)
+        control[servos], control[rates] = position[driven], velocity[fed]
+
+    def _inputs(self, indices: Indices) -> tuple[Indices, Indices, Indices, Indices]:
+        """Return the inputs of these joints' servos and which of the joints have one, then the same for velocities."""
+        key = indices.tobytes()
+        if key not in self._inputs_of:
+            servos, rates = self._servo[indices], self._rate[indices]
+            driven, fed = np.flatnonzero(servos >= 0), np.flatnonzero(rates >= 0)
+            self._inputs_of[key] = servos[driven], driven, rates[fed], fed
+        return self._inputs_of[key]
 
     def command_finite(self, indices: Indices, position: Array, velocity: Array) -> None:
         """Set the references of servos; a number that is not finite leaves the reference as it is.
@@ -203,14 +228,16 @@ class MujocoWorld:
         return states
 
     def _object_state(self, name: str, is_static: bool) -> ObjectState:
-        still = frozen((0.0, 0.0, 0.0))
         if is_static:
-            body = self.model.body(name)
-            return ObjectState(Pose.of(body.pos, Rotation.from_wxyz(body.quat)), still, still, self.time_s)
-        joint = self.data.joint(name)
-        rotation = Rotation.from_wxyz(joint.qpos[3:])
-        spin = frozen(rotation.matrix() @ joint.qvel[3:])  # a free joint turns in its own axes
-        return ObjectState(Pose.of(joint.qpos[:3], rotation), frozen(joint.qvel[:3]), spin, self.time_s)
+            if name not in self._still:
+                body = self.model.body(name)
+                self._still[name] = Pose.of(body.pos, Rotation.from_wxyz(body.quat))
+            return ObjectState(self._still[name], NO_MOTION, NO_MOTION, self.time_s)
+        q, v = self._free[name]
+        rotation = Rotation.from_wxyz(self.data.qpos[q + 3 : q + 7])
+        linear, turning = self.data.qvel[v : v + 3], self.data.qvel[v + 3 : v + 6]
+        spin = frozen(rotation.matrix() @ turning)  # a free joint turns in its own axes
+        return ObjectState(Pose.of(self.data.qpos[q : q + 3], rotation), frozen(linear), spin, self.time_s)
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
         """Put an object at a pose, at rest.
@@ -233,6 +260,7 @@ class MujocoWorld:
         elif bodies[name].is_static:
             body = self.model.body(name)
             body.pos[:], body.quat[:] = pose.translation_m, pose.rotation.wxyz
+            self._still.pop(name, None)
         else:
             joint = self.data.joint(name)
             joint.qpos[:] = np.concatenate([pose.translation_m, pose.rotation.wxyz])

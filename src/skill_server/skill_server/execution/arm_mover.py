@@ -24,6 +24,7 @@ from handiwork_core.model.thresholds import SAME_START_RAD
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from skill_server.contact.guarded_motion import guarded
+from skill_server.following.brake_ahead import begun_at
 from skill_server.motions.arm_motions import hand_at
 from skill_server.motions.joint_tolerances import joint_tolerances
 from skill_server.motions.planner_requests import plan_motion
@@ -95,16 +96,43 @@ class ArmMover:
             versions.append(result.world_version)
             return self._finished(_trajectory_of(result, command), command)
 
-        if not self._ends_by_contact(plan, scene, command, state):
+        def bent(q: Array) -> Trajectory | None:
+            planned = command.planned
+            if planned is None or _starts_at(planned, q) or not self._may_bend(command, state):
+                return None
+            found = begun_at(planned, q, *self._limits(command.speed))
+            return None if found is None else self._finished(found, command)
+
+        if not self._ends_by_contact(plan, bent, scene, command, state):
             self._await_arrival(command)
         state.world_version = max(versions)
 
+    def _may_bend(self, command: Command, state: ExecutionState) -> bool:
+        is_free = command.motion is Motion.FREE and state.hold_vec_weight is None
+        return is_free and not command.is_fixed and command.stop_force_n <= 0.0
+
+    def _limits(self, speed: float) -> tuple[Array, Array]:
+        """Return the velocities and accelerations (dof,) that the goal leaves the arm's joints."""
+        joints = [self._context.robot.joints[name] for name in self._context.arm_spec.joint_names]
+        velocity = np.array([joint.velocity for joint in joints])
+        acceleration = np.array([joint.acceleration for joint in joints])
+        params = self._params
+        return (
+            params.max_velocity_scaling_factor * speed * velocity,
+            params.max_acceleration_scaling_factor * speed * acceleration,
+        )
+
     def _ends_by_contact(
-        self, plan: Callable[[Array], Trajectory], scene: SceneQuery, command: Command, state: ExecutionState
+        self,
+        plan: Callable[[Array], Trajectory],
+        bent: Callable[[Array], Trajectory | None],
+        scene: SceneQuery,
+        command: Command,
+        state: ExecutionState,
     ) -> bool:
         """Send the motion, and return whether a force ended it before its waypoint."""
         try:
-            self._sender.send_planned(plan, scene, command.stage, state)
+            self._sender.send_planned(plan, scene, command.stage, state, bent)
         except StepFailed as failure:
             if failure.outcome.code is not Code.CONTACT:
                 raise

@@ -53,18 +53,25 @@ class CommandChoice(Generic[P]):
         self._make = partial(skill.commands, params)
         self._params, self._context, self._following = params, context, following
         self._ahead = list[ChoiceAhead]()  # the last one is the one to take
+        self._begun_early = 0
 
-    def begin_early(self) -> None:
+    def begin_early(self, rest_q: Array) -> None:
         """Begin the choice for targets that have moved, while the arm still brakes; nothing where none is followed.
 
         With several arms a choice may wait for another arm, which is for the thread of the run alone.
+
+        Args:
+            rest_q: Where the arm will probably rest, (dof,), rad or m: the choice and its motion begin there.
         """
         if self._following is None or self._context.right_of_way is not None:
             return
         # An earlier one is left over where the motion had ended before the arm could brake.
         for one in self._ahead:
             one.cancel()
-        self._ahead.append(ChoiceAhead(self._make, self._params.targets, self._context))
+        self._begun_early += 1
+        self._ahead.append(
+            ChoiceAhead(self._begun_early, self._make, self._params.targets, self._context, rest_q)
+        )
 
     def forget(self) -> None:
         """End the choices that were begun early, and drop them: the attempt has ended for another reason."""

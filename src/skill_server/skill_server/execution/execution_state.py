@@ -14,7 +14,7 @@ from skill_server.params.following import Following, following_of
 from skill_server.params.protocol import RunParams
 
 
-def _nothing() -> None:
+def _nothing(_rest_q: Array) -> None:
     return
 
 
@@ -32,7 +32,8 @@ class ExecutionState:
         targets: Names of the objects that must still be where they are in ``before``; empty once one is held or let go.
         velocities: Velocity (3,) [m/s] of each target that moves evenly, and is expected to move on.
         following: How the targets are watched during motions; None: between motions alone.
-        on_moved: Called once when a motion ends because a target moved, before the arm is at rest; must not wait.
+        on_moved: Called once when a motion ends because a target moved, before the arm is at rest, with the
+            configuration (dof,) [rad] in which it will probably rest; must not wait.
         target_fields: The goal field that names each target, by the target's name.
         ignored: Names of the objects that are no obstacles.
         hold_vec_weight: Weights of the pose components that plans must hold; None for none.
@@ -49,7 +50,7 @@ class ExecutionState:
     targets: tuple[str, ...] = ()
     velocities: Mapping[str, Array] = field(default_factory=dict)
     following: Following | None = None
-    on_moved: Callable[[], None] = _nothing
+    on_moved: Callable[[Array], None] = _nothing
     target_fields: Mapping[str, str] = field(default_factory=dict)
     ignored: frozenset[str] = frozenset()
     hold_vec_weight: tuple[float, ...] | None = None

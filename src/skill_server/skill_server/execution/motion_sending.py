@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array
@@ -17,6 +19,7 @@ from handiwork_core.supervision.supervised_arm import (
     excluded_by,
     planner_judge,
 )
+from skill_server.following.brake_ahead import place_of_rest
 from skill_server.following.expected_targets import TargetWatch
 from skill_server.params.retry_policy import UNREACHED
 from skill_server.state import gripper_state
@@ -30,6 +33,10 @@ FALSE_ALARMS = 3
 PLANNER_VERDICTS = (Code.PLANNER_LOST, Code.STALE_WORLD, Code.ROBOT_LOST, Code.ARM_IN_THE_WAY)
 NO_WAY = (*UNREACHED, Code.START_IN_COLLISION, Code.TRAJECTORY_REFUSED)
 """Refusals of a second plan that leave the first cause standing."""
+
+
+def _no_earlier(_q: Array) -> Trajectory | None:
+    return None
 
 
 class PlanRefused(StepFailed):
@@ -51,7 +58,12 @@ class MotionSender:
         self._context, self._monitor = context, monitor
 
     def send_planned(
-        self, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str, state: ExecutionState
+        self,
+        plan: Callable[[Array], Trajectory],
+        scene: SceneQuery,
+        stage: str,
+        state: ExecutionState,
+        earlier: Callable[[Array], Trajectory | None] = _no_earlier,
     ) -> None:
         """Send what ``plan`` makes.
 
@@ -63,6 +75,8 @@ class MotionSender:
             scene: How the planner is to read the world when it validates the motion.
             stage: Stage of the command, for failures.
             state: Names the targets, which the motion does not outlive.
+            earlier: Returns a motion from that configuration that was made before, or None; it is tried first, and
+                planned again where it is refused.
 
         Raises:
             TargetMoved: A target moved; the arm is at rest.
@@ -71,10 +85,13 @@ class MotionSender:
         """
         context = self._context
         alarms, refusals, stops = 0, 0, list[MotionInterrupted]()
+        made: Trajectory | None = None
         while alarms < FALSE_ALARMS:
             try:
                 then = fresh_world(context)
-                trajectory = plan(gripper_state.arm_q(then, context.arm_spec))
+                q = gripper_state.arm_q(then, context.arm_spec)
+                made, earlier = earlier(q), _no_earlier
+                trajectory = plan(q) if made is None else made
                 if self._send(trajectory, scene, stage, then, state):
                     return
             except MotionInterrupted as stop:  # noqa: PERF203 - a loop over motions of seconds
@@ -84,6 +101,8 @@ class MotionSender:
                 if len(stops) > context.supervision.replans:
                     raise
             except StepFailed as failure:
+                if made is not None and failure.outcome.code is Code.TRAJECTORY_REFUSED:
+                    continue
                 if stops and failure.outcome.code in NO_WAY:
                     raise _no_way_left(stops[-1], failure) from failure
                 refusals += 1
@@ -127,7 +146,7 @@ class MotionSender:
 
         def must_stop() -> bool:
             if watch.fault is None and watch.has_moved(context.world.snapshot()):
-                state.on_moved()
+                state.on_moved(self._place_of_rest(trajectory))
             return watch.fault is not None or token.is_set() or self._monitor.dropped()
 
         outcome = arm.follow(trajectory, should_stop=must_stop)
@@ -143,6 +162,11 @@ class MotionSender:
         if not outcome.ok:
             raise StepFailed(replace(outcome, stage=stage))
         return True
+
+    def _place_of_rest(self, trajectory: Trajectory) -> Array:
+        arm, joints = self._context.arm_spec, self._context.robot.joints
+        limits = np.array([joints[name].acceleration for name in arm.joint_names])
+        return place_of_rest(trajectory, self._measured(self._context.world.snapshot()), limits)
 
     def _measured(self, world: World) -> Array:
         return gripper_state.arm_q(world, self._context.arm_spec)

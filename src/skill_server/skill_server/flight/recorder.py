@@ -7,6 +7,7 @@ import platform
 import queue
 import threading
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handiwork_core.bundles.bundle import Bundle, Head, LogLine, Seen, write_bundle
+from handiwork_core.bundles.bundle import Bundle, Call, Head, LogLine, Seen, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.model.outcome import Code, Outcome
@@ -37,6 +38,8 @@ LOG_LINES = 400
 """The greatest number of lines of the log that are kept."""
 DENSE_S, SPARSE_STEP_S = 5.0, 0.2
 """All snapshots of the last seconds are written; before that one in each step, s of the world's clock."""
+BROKEN_OFF_S = 1.0
+"""All snapshots of the last second of a motion that did not succeed are written too: they show what ended it."""
 CLOSE_S = 20.0
 """The longest wait for one bundle at the end, s of steady time."""
 CLOSE_POLL_S = 0.1
@@ -45,6 +48,7 @@ TELL_S = 2.0
 WAITING = 20
 """The greatest number of bundles that wait to be written; further ones are left out."""
 NOT_KEPT = "the flight recorder failed (%s: %s); the goal goes on without, please report this"
+MOTIONS = ("follow", "follow_base", "move")
 PACKAGES = ("handiwork", "handiwork-core", "numpy", "numba", "mujoco", "ros-rclpy")
 
 R = TypeVar("R", bound=ExecutionResult)
@@ -250,17 +254,27 @@ def newest(seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
 
 
 def thinned(bundle: Bundle) -> tuple[Seen, ...]:
-    """Return the snapshots that are written: all that calls began with, all of the last seconds, and few before.
+    """Return the snapshots that are written: all with which calls began or ended, all of the last seconds, few before.
+
+    All are written of the last second of a motion that broke off.
 
     Args:
         bundle: A bundle.
     """
     wanted = {id(call.world) for call in bundle.calls}
-    marks = {call.begun_s for call in bundle.calls} | {call.ended_s for call in bundle.calls}
+    times = [one.at_s for one in bundle.seen]
+    marks = [at_s for call in bundle.calls for at_s in (call.begun_s, call.ended_s)]
+    # The clock may tick between a snapshot and the time that its call gets: the newest of until then counts.
+    wanted |= {id(bundle.seen[max(bisect_right(times, at_s) - 1, 0)].world) for at_s in marks if times}
+    dense = [(call.ended_s - BROKEN_OFF_S, call.ended_s) for call in bundle.calls if _broke_off(call)]
     kept = list[Seen]()
     for one in bundle.seen:
         is_new = not kept or one.at_s - kept[-1].at_s >= SPARSE_STEP_S
         is_late = one.at_s > bundle.ended_s - DENSE_S
-        if is_new or is_late or id(one.world) in wanted or one.at_s in marks:
+        if is_new or is_late or id(one.world) in wanted or any(a <= one.at_s <= b for a, b in dense):
             kept.append(one)
     return tuple(kept)
+
+
+def _broke_off(call: Call) -> bool:
+    return call.port in MOTIONS and not (isinstance(call.answer, Outcome) and call.answer.ok)

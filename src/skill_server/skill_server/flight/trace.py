@@ -11,6 +11,7 @@ from handiwork_core.bundles.bundle import Before, Bundle, Call, Head, Seen, Stop
 from handiwork_core.contracts.skill import Context, Progress, Token
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import World
+from skill_server.following.choice_ahead import choice_thread
 
 CALLS = 4000
 """The greatest number of calls that are kept of one run; later ones are left out."""
@@ -101,7 +102,7 @@ class RunTrace:
         finally:
             self.look_for_stop()
             self.see(see(), is_wanted=True)
-            made = Call(port, arm, begun_s, self._now_s(), request, answer, world)
+            made = Call(port, arm, begun_s, self._now_s(), request, answer, world, choice_thread())
             with self._lock:
                 last = self._calls[-1].world if self._calls else None
                 added = 0 if world is last else len(world.states)

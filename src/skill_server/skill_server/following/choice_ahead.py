@@ -11,42 +11,60 @@ import numpy as np
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 
+from .brake_ahead import RestingWorld
 from .expected_targets import TURNED_RAD, ExpectedTargets
 from .steady_motion import MOVES_MPS, POLL_S
 
 COMES_TO_REST_S = 0.3
 """Longest time that a nudged target is waited for, s of steady time."""
+THREAD = "choice-ahead"
+"""The names of the threads begin with this; the number of the choice follows."""
 SHARE = 0.5
 """Part of the tolerance by which a target may have moved since the choice: the rest is left for the motion."""
+
+
+def choice_thread() -> str:
+    """Return the name of the calling thread where it chooses ahead; empty for any other thread."""
+    name = threading.current_thread().name
+    return name if name.startswith(THREAD) else ""
 
 
 class ChoiceAhead:
     """Runs one choice on a thread of its own, in a context whose token ends it alone; the owner takes it once.
 
     Args:
+        number: Number of the choice in its run, from which the thread has its name.
         choose: Makes the commands in the context that it is given; must not move anything.
         targets: The targets, for which the choice begins once they are at rest.
         context: Context of the run; the planning time is added to its own when the choice is joined.
+        rest_q: Where the arm will rest, (dof,), rad or m; the choice is made as if it were there.
     """
 
     def __init__(
-        self, choose: Callable[[Context], Sequence[Command]], targets: tuple[str, ...], context: Context
+        self,
+        number: int,
+        choose: Callable[[Context], Sequence[Command]],
+        targets: tuple[str, ...],
+        context: Context,
+        rest_q: Array,
     ) -> None:
         self._choose, self._targets, self._run_context = choose, targets, context
         # What a choice writes, a dropped one must not leave behind, nor race with the thread of the run.
         self._context = replace(
             context,
             token=context.token.child(),
+            world=RestingWorld(context.world, context.robot, context.arm_spec, rest_q, dict(context.held)),
             rng=context.rng.spawn(1)[0],
             held=dict(context.held),
             refused=list(context.refused),
             planning_time_s=0.0,
         )
         self._found: tuple[World, Sequence[Command]] | None = None
-        self._thread = threading.Thread(target=self._run, name="choice-ahead", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{THREAD}-{number}", daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
@@ -72,16 +90,16 @@ class ChoiceAhead:
         self.join()
         if self._found is None:
             return None
-        then, now = self._found[0], self._context.world.snapshot()
+        then, now = self._found[0], self._run_context.world.snapshot()
         change = ExpectedTargets(then).change(self._targets, now, SHARE * tolerance_m, TURNED_RAD)
         return self._found if change is None else None
 
     def _run(self) -> None:
         until_s = time.monotonic() + COMES_TO_REST_S
-        while not self._is_at_rest(self._context.world.snapshot()):
+        while not self._is_at_rest(self._run_context.world.snapshot()):
             if time.monotonic() > until_s or self._context.token.wait(POLL_S):
                 return
-        then = self._context.world.snapshot()
+        then = self._run_context.world.snapshot()
         try:
             commands = self._choose(self._context)
         except Exception:  # noqa: BLE001 - the choice that follows once the arm is at rest says why

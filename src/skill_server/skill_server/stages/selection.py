@@ -11,10 +11,12 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.robot.nearest_pose import FULL
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, Ways, choose
 from skill_server.params.protocol import RunParams
 
+from .reduced_arms import within_freedom
 from .scenes import stage_scenes
 
 NONE_REMOVED: Mapping[str, int] = {}
@@ -34,7 +36,8 @@ def choose_stages(
     """Choose the best sequence whose waypoints the planner finds feasible.
 
     The first pose of a sequence counts as reached freely, each later one along a straight line from its predecessor.
-    Motions that are free later in a skill therefore need a choice of their own.
+    Motions that are free later in a skill therefore need a choice of their own. An arm with fewer than six joints gets
+    the nearest orientations that it can have.
 
     Args:
         sequences: The alternatives, best first. They have the same stages, and differ in poses and costs alone: the
@@ -60,6 +63,9 @@ def choose_stages(
     names = [stage.name for stage in first]
     if any([stage.name for stage in sequence] != names for sequence in sequences):
         raise ValueError(f"alternatives must have the same stages; the first has {names}")
+    if len(context.arm_spec.joint_names) < FULL:
+        sequences = within_freedom(sequences, context.robot, context.arm_spec, context.world.world_T_base())
+        first = sequences[0]
     posed = [stage for stage in first if stage.world_T_ee is not None]
     if not posed:
         return tuple(first)

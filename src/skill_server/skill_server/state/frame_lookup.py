@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 
 WORLD, BASE = "world", "base"
+NEWER_S, POLL_S = 0.5, 0.02
+"""The longest wait for a newer transform of a moving frame, and the period of looking for it, s of steady time."""
 
 
 class FrameRefused(HandiworkError, LookupError):
@@ -96,8 +99,21 @@ def frame_used(name: str, field: str, context: Context, world: World) -> Pose:
         StepFailed: The frame is not known, or its newest transform is too old.
     """
     if name not in context.frames_used:
-        context.frames_used[name] = _evaluated(name, field, context, world)
+        context.frames_used[name] = _fresh(name, field, context, world)
     return context.frames_used[name]
+
+
+def _fresh(name: str, field: str, context: Context, world: World) -> Pose:
+    """Return the pose of a frame; wait for a newer transform where the newest one is too old."""
+    until = time.monotonic() + NEWER_S
+    while True:
+        try:
+            return _evaluated(name, field, context, world)
+        except StepFailed as failed:
+            if failed.outcome.code is not Code.STALE_WORLD or time.monotonic() >= until:
+                raise
+        context.token.check()
+        context.token.wait(POLL_S)
 
 
 def _evaluated(name: str, field: str, context: Context, world: World) -> Pose:

@@ -115,12 +115,20 @@ def test_a_motion_whose_answer_is_lost_ends_with_the_arm_at_rest(
         send(goal, goal_uuid=goal_uuid)
         return _Unanswered()
 
+    braking, is_at_rest = threading.Event(), bench.arm._is_at_rest
+
+    def note_braking() -> bool:
+        braking.set()
+        return is_at_rest()
+
     monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_answer)
+    monkeypatch.setattr(bench.arm, "_is_at_rest", note_braking)
     bench.robot.endless, bench.robot.speed = True, 0.5
     wait_for(lambda: bench.world.snapshot().joints.velocity[ARM.joint_names[0]] == 0.5)
     stop = threading.Event()
     moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
     wait_for(lambda: bench.robot.moved == 1 and bench.robot.moving == 0)
+    assert braking.wait(LIMIT_S)
     if is_stopped:
         stop.set()
     moving.join(0.3)

@@ -113,6 +113,20 @@ def test_motion_without_a_goal_fails_the_run() -> None:
     assert not Findings(0, [GOOD], [UnaskedMotion(0, "joint1", 0.3)]).is_good
 
 
+def test_a_bad_request_that_was_accepted_fails_the_run() -> None:
+    findings = Findings(0, [GOOD], not_as_promised={"trial 0, endless_file at 1.0 s": "it was spawned"})
+    assert not findings.is_good
+    assert "not as promised: trial 0, endless_file at 1.0 s: it was spawned" in findings.lines()
+
+
+def test_a_wall_in_the_way_is_no_reason_for_a_loss_and_its_force_is_reported() -> None:
+    walled = Trial(0, GoalKind.PLACE, (Fault(FaultKind.WALL, "", 1.0, 2.0),))
+    assert replace(GOOD, trial=walled, code=Code.ROBOT_LOST).is_false_end
+    assert not replace(GOOD, trial=walled, code=Code.PATH_BLOCKED).is_false_end
+    findings = Findings(0, [replace(GOOD, trial=walled)], greatest_wall_force_n=12.0)
+    assert "greatest force of the arm on a wall that appeared: 12 N (n = 1)" in findings.lines()
+
+
 def test_a_run_without_goals_is_not_good() -> None:
     assert not Findings(0).is_good
 

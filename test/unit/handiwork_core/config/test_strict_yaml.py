@@ -118,9 +118,15 @@ def test_the_largest_allowed_text_is_read_within_a_second(limits: YamlLimits) ->
         "a: " + "x" * (limits.characters - 3),
     ]
     for text in texts:
-        begin = time.process_time()
-        assert strict_yaml.value_of(text, limits)
-        assert time.process_time() - begin < SECONDS
+        # The least of several: other processes take a core's caches and clock, and raise the time of one.
+        assert min(processor_s(text, limits) for _ in range(3)) < SECONDS
+
+
+def processor_s(text: str, limits: YamlLimits) -> float:
+    """Return the processor time of reading a text, s."""
+    begin_s = time.process_time()
+    assert strict_yaml.value_of(text, limits)
+    return time.process_time() - begin_s
 
 
 @pytest.mark.parametrize(

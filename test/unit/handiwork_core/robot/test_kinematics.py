@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot.kinematics import forward, joint_motion, joint_position, link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS
@@ -59,10 +59,22 @@ def test_joints_not_named_are_at_home(robot: Robot) -> None:
     assert np.allclose(link_poses(robot, {})["fr3_hand"].matrix(), by_hand(home), atol=1e-9)
 
 
-def test_of_wanted_links_only_what_carries_them_is_worked_out(robot: Robot) -> None:
+def test_of_wanted_links_only_these_and_the_root_are_returned(robot: Robot) -> None:
     every, some = link_poses(robot, {}), link_poses(robot, {}, ("fr3_link3", "fr3_link2", robot.root_link))
-    assert set(some) == {robot.root_link, "fr3_link0", "fr3_link1", "fr3_link2", "fr3_link3"}
+    assert set(some) == {robot.root_link, "fr3_link2", "fr3_link3"}
     assert all(some[link].almost_equal(every[link], within_m=0.0, within_rad=0.0) for link in some)
+
+
+@pytest.mark.parametrize("name", ["fr3_mobile", "fr3_robotiq", "lift2", "ur10_suction"])
+def test_every_link_is_where_its_joints_put_it_one_by_one(name: str) -> None:
+    robot, rng = load_robot(ROBOTS / name), np.random.default_rng(5)
+    named = {one.name: float(rng.uniform(-1.0, 1.0)) for one in robot.joints.values() if one.mimic is None}
+    poses = link_poses(robot, named)
+    assert list(poses) == list(robot.links)
+    for joint in robot.joints.values():
+        there = poses[joint.parent] @ joint.parent_T_joint
+        here = there @ joint_motion(joint, joint_position(robot, joint.name, named))
+        assert poses[joint.child].almost_equal(here, within_m=1e-12, within_rad=1e-7), joint.name
 
 
 def test_wrong_length_is_refused(robot: Robot) -> None:

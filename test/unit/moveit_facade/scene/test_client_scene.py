@@ -9,9 +9,10 @@ from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.voxels.voxel_map import UNMODELLED, VoxelGrid, VoxelMap
 from moveit_facade.model.error_codes import ErrorCode, RequestError
-from moveit_facade.scene.acm import AllowedCollisions, pair_of
-from moveit_facade.scene.client_scene import AttachedBody, ClientObject, ClientScene
+from moveit_facade.scene.acm import OCTOMAP, AllowedCollisions, pair_of
+from moveit_facade.scene.client_scene import AttachedBody, ClientObject, ClientOctomap, ClientScene
 from moveit_facade.scene.frames import Frames, checked_link
 from support.planning.moveit import at_home, load
 
@@ -160,3 +161,26 @@ def test_a_check_that_the_robots_files_leave_out_is_listed() -> None:
     base = AllowedCollisions.of_robot(robot)
     pair = pair_of("fr3_link0", "fr3_link1")
     assert AllowedCollisions(base.names, base.allowed - {pair}).refused_checks(robot) == (pair,)
+
+
+def test_an_octomap_is_told_when_it_is_another_one_and_stays_while_objects_change() -> None:
+    grid = VoxelGrid((0.0, 0.0, 0.0), 0.1, (1, 1, 1))
+    octomap = ClientOctomap(VoxelMap(grid, np.ones((1, 1, 1), np.bool_)))
+    scene = ClientScene(octomap=octomap)
+    assert ClientScene().change_to(scene).is_other_octomap
+    assert not ClientScene().change_to(scene).is_empty
+    later = scene.added(item("box"), WORLD).with_attached("box", AttachedBody("hand", Pose.identity()))
+    later = later.detached(["box"], {"hand": Pose.identity()}).removed("", WORLD)
+    assert later.octomap is octomap
+    assert scene.change_to(later).is_empty
+    assert later.change_to(ClientScene()).is_other_octomap
+
+
+def test_the_octomap_in_the_matrix_is_what_nobody_modelled_in_the_planner() -> None:
+    robot = load("fr3")
+    base, pair = AllowedCollisions.of_robot(robot), pair_of("fr3_hand", OCTOMAP)
+    found = AllowedCollisions((*base.names, OCTOMAP), base.allowed | {pair}).exceptions(robot, [])
+    assert [set(one) for one in found] == [{"fr3/fr3_hand", UNMODELLED}]
+    all_links = AllowedCollisions(base.names, base.allowed, {OCTOMAP: True}).exceptions(robot, ["box"])
+    assert {set(one) - {UNMODELLED} != set() for one in all_links} == {True}
+    assert len(all_links) == len(robot.links)

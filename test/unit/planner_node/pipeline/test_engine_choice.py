@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -317,3 +318,38 @@ def test_cuda_errors_have_words(text: str, known: bool, fatal: bool) -> None:
     assert isinstance(caught.value, EngineLost) is known
     if isinstance(caught.value, EngineLost):
         assert caught.value.is_fatal is fatal and caught.value.cause.endswith("while planning")
+
+
+class Wide(Fragile):
+    """Plans a batch at once, and loses its device as often as ``losses`` says."""
+
+    name = "wide"
+    losses: list[EngineLost] = []  # noqa: RUF012
+
+    def plan_batch(self, requests: Sequence[PlanRequest], should_stop: ShouldStop) -> list[PlanResult]:
+        if self.losses:
+            raise self.losses.pop()
+        return [PlanResult(Code.OK, self.name)] * len(requests)
+
+
+def test_a_loss_costs_one_problem_of_a_batch_that_is_planned_in_turn(robot: Robot) -> None:
+    engine, warnings, _ended = opened(robot, Spare)
+    Fragile.losses.append(EngineLost("out of memory"))
+    results = engine.plan_batch([request(robot)] * 3, lambda: False)
+    assert [(r.code, r.message) for r in results[1:]] == [(Code.OK, "spare")] * 2
+    assert results[0].code is Code.PLANNER_LOST and "out of memory" in results[0].message
+    assert len(warnings) == 1
+    stopped = engine.plan_batch([request(robot)] * 2, lambda: True)
+    assert [r.code for r in stopped] == [Code.CANCELED] * 2
+
+
+def test_a_loss_costs_the_whole_batch_of_an_engine_that_plans_it_at_once(robot: Robot) -> None:
+    engine = FallbackEngine(
+        lambda: Wide(robot, Pose.identity(), lambda _s, _t: None), None, lambda _t: None, lambda _t: None
+    )
+    Wide.losses.append(EngineLost("out of memory"))
+    lost = engine.plan_batch([request(robot)] * 2, lambda: False)
+    assert [r.code for r in lost] == [Code.PLANNER_LOST] * 2
+    engine.update_world(World(0.0))
+    assert engine.plan(request(robot), lambda: False).code is Code.OK, "it is built again"
+    assert [r.message for r in engine.plan_batch([request(robot)] * 2, lambda: False)] == ["wide"] * 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.model.geometry import Pose
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import (
     ObjectState,
     Shape,
@@ -15,8 +15,10 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
+from handiwork_core.robot.robot import Robot
+from handiwork_core.voxels.voxel_map import UNMODELLED, VoxelGrid, VoxelMap
 from planner_node.pipeline.planning_scene import PlanningScene
-from planner_node.pipeline.request_checks import RequestRefused
+from planner_node.pipeline.request_checks import RequestRefused, check_scene
 
 
 def box(name: str) -> WorldObject:
@@ -86,3 +88,33 @@ def test_attachments_are_given_in_the_frames_in_which_geometry_is_published() ->
     assert (found["wall"] @ shape.object_T_shape).translation_m.tolist() == [0.0, 0.2, 0.0]
     table.detach("")
     assert not table.attached(received("cube"))
+
+
+VOXELS = VoxelMap.of_points(VoxelGrid.over((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.1), np.zeros((1, 3)))
+
+
+def test_each_map_of_unmodelled_obstacles_is_a_change_that_plans_quote() -> None:
+    table = PlanningScene()
+    before, _ = table.own()
+    assert table.merged(received("cube")).voxels is None
+    table.see(VOXELS)
+    merged = table.merged(received("cube"))
+    assert merged.voxels is VOXELS
+    assert merged.version == 4
+    assert table.own()[0] == before + 1  # so clients judge motions under way again
+    table.see(None)
+    assert table.merged(received("cube")).voxels is None
+    assert table.merged(received("cube")).version == 5
+
+
+def test_unmodelled_obstacles_can_be_ignored_only_where_there_are_some(robot: Robot) -> None:
+    scene, table = SceneQuery(ignored=frozenset({UNMODELLED})), PlanningScene()
+    with pytest.raises(RequestRefused, match=UNMODELLED):
+        check_scene(scene, table.merged(received("cube")), robot)
+    table.see(VOXELS)
+    check_scene(scene, table.merged(received("cube")), robot)
+
+
+def test_unmodelled_obstacles_may_be_allowed_to_touch_before_there_are_some(robot: Robot) -> None:
+    allowed = frozenset({BodyPair(f"{robot.name}/{robot.links[-1]}", UNMODELLED)})
+    check_scene(SceneQuery(allowed=allowed), PlanningScene().merged(received("cube")), robot)

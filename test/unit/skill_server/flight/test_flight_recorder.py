@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,21 @@ import pytest
 from handiwork_cli.replay.explanation import explain
 from handiwork_cli.replay.replay import Replayed, changed, lines_of, replay_bundle
 from handiwork_core.bundles import bundle as bundle_module
-from handiwork_core.bundles.bundle import Bundle, BundleError, LogLine, Seen, read_bundle, write_bundle
+from handiwork_core.bundles.bundle import Bundle, BundleError, Call, LogLine, Seen, read_bundle, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
+from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResult
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
-from handiwork_core.testing.fakes import Cell, FakePlanner, Fakes, blocked
+from handiwork_core.testing.fakes import Cell, FakePlanner, Fakes, FakeWorld, blocked
 from handiwork_core.testing.gantry import gantry
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.flight import recorder as recorder_module
 from skill_server.flight.recorder import FlightRecorder, thinned
 from skill_server.flight.trace import STATES, RunTrace
+from skill_server.following.choice_ahead import choice_thread
 from skill_server.skills.pick_place.pick import Pick, PickParams
 
-from ..execution.test_executor import made  # noqa: TID252 - the scene of the executor's tests
+from ..execution.test_executor import made, move_cube  # noqa: TID252 - the scene of the executor's tests
 
 PARAMS = PickParams(object="cube", recovery="give_up")
 
@@ -50,12 +53,49 @@ def read(recorder: FlightRecorder, result: ExecutionResult) -> Bundle:
     return read_bundle(Path(result.bundle), [PickParams])
 
 
-def replayed(bundle: Bundle) -> Replayed:
-    """Replay with the planner of the fakes in place of the engine."""
+class Near(FakePlanner):
+    """Reaches nothing farther than ``FARTHEST_M`` before the base; ``after`` gets the number of each check."""
+
+    FARTHEST_M = 0.6
+
+    def __init__(self, cell: Cell, after: Callable[[int], None] = lambda _number: None) -> None:
+        super().__init__(cell)
+        self._after = after
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
+        found = super().check_candidates(request, should_stop=should_stop)
+        pairs = zip(found.verdicts, request.candidates, strict=True)
+        far = [one.world_T_ee[-1].translation_m[0] > self.FARTHEST_M for _, one in pairs]
+        verdicts = [
+            replace(one, code=Code.NO_IK) if is_far else one
+            for one, is_far in zip(found.verdicts, far, strict=True)
+        ]
+        self._after(len(self.candidates))
+        return replace(found, verdicts=tuple(verdicts))
+
+
+class Rolling(FakeWorld):
+    """A world whose cube rolls until a thread that chooses ahead has looked three times."""
+
+    rolls, looks = False, 0
+
+    def snapshot(self) -> World:
+        if self.rolls and choice_thread():
+            self.looks += 1
+            self.rolls = self.looks < 3
+        world = super().snapshot()
+        if not self.rolls:
+            return world
+        moving = replace(world.states["cube"], world_v_object=np.array([0.05, 0.0, 0.0]))
+        return replace(world, states={**world.states, "cube": moving})
+
+
+def replayed(bundle: Bundle, kind: type[FakePlanner] = FakePlanner) -> Replayed:
+    """Replay with a planner of the fakes in place of the engine."""
 
     class Planner:
         def __init__(self) -> None:
-            self.fake = FakePlanner(Cell({}, {}))
+            self.fake = kind(Cell({}, {}))
 
         def plan(self, request: Any, _world: World, _stop: Any) -> Any:
             return self.fake.plan(request, should_stop=lambda: False)
@@ -150,6 +190,56 @@ def test_an_object_that_slips_away_is_judged_the_same(recorder: FlightRecorder) 
     again = replayed(
         read(recorder, result),
     )
+    assert again.is_same, lines_of(again)
+
+
+@pytest.mark.parametrize("is_rolling", [False, True])
+def test_a_choice_ahead_that_is_made_again_is_repeated_so(
+    recorder: FlightRecorder, *, is_rolling: bool
+) -> None:
+    """The cube goes on after the choice that was made ahead: the next one fails, as it did."""
+    f = made()
+    f.context.world = world = Rolling(f.cell)
+
+    def nudge(t: float) -> None:
+        if f.arm.followed == 1 and abs(t - 0.5) < 0.01:
+            move_cube(f, 0.03)
+            world.rolls = is_rolling
+
+    def again(number: int) -> None:
+        if number == 2:
+            move_cube(f, 0.4)
+
+    f.arm.on_tick, f.context.planner = nudge, Near(f.cell, again)
+    result = recorded(recorder, f)
+    assert result.outcome.code is Code.NO_CANDIDATE, result.outcome
+    bundle = read(recorder, result)
+    threads = [call.thread for call in bundle.calls if call.port == "check_candidates"]
+    assert threads[:3] == ["", "choice-ahead-1", ""]
+    again_ = replayed(bundle, Near)
+    assert again_.is_same, lines_of(again_)
+    assert again_.comparison.identical == again_.comparison.count, lines_of(again_)
+
+
+def test_a_choice_ahead_that_asked_nothing_asks_nothing_in_its_replay(recorder: FlightRecorder) -> None:
+    """The cube rolls for longer than a choice ahead waits, and then lies out of reach."""
+    f = made()
+    f.context.world = world = Rolling(f.cell)
+
+    def nudge(t: float) -> None:
+        if f.arm.followed == 1 and abs(t - 0.5) < 0.01:
+            move_cube(f, 0.03)
+            world.rolls, world.looks = True, -1_000_000
+
+    def rest(call: str) -> None:
+        if world.rolls and call == "clock.sleep":
+            move_cube(f, 0.4)
+            world.rolls = False
+
+    f.arm.on_tick, f.context.planner, f.cell.before = nudge, Near(f.cell), rest
+    result = recorded(recorder, f)
+    assert result.outcome.code is Code.NO_CANDIDATE, result.outcome
+    again = replayed(read(recorder, result), Near)
     assert again.is_same, lines_of(again)
 
 
@@ -251,7 +341,10 @@ def test_a_writer_that_is_behind_leaves_bundles_out_at_once(
 def test_the_end_waits_for_every_bundle_that_was_named(
     recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a busy machine each takes long: the bound counts from the last one that was written."""
+    """On a busy machine each takes long: the bound counts from the last one that was written.
+
+    The versions of all packages are not read, which alone may take longer there.
+    """
     begun, written = threading.Event(), list[Path]()
 
     def slowly(path: Path, _bundle: Bundle) -> None:
@@ -260,6 +353,7 @@ def test_the_end_waits_for_every_bundle_that_was_named(
         written.append(path)
 
     monkeypatch.setattr(recorder_module, "write_bundle", slowly)
+    monkeypatch.setattr(recorder_module.metadata, "distributions", list)
     outcome = Outcome(Code.BUSY, "busy")
     paths = [Path(recorder.refused("pick", {}, "", outcome, None)) for _ in range(4)]
     begun.set()
@@ -300,6 +394,18 @@ def test_only_the_last_seconds_are_kept_closely() -> None:
     kept = thinned(Bundle(head, seen=seen, ended_s=20.0))
     assert sum(one.at_s > 15.0 for one in kept) == 249
     assert 70 <= sum(one.at_s <= 15.0 for one in kept) <= 80
+
+
+def test_what_broke_a_motion_off_is_kept_closely() -> None:
+    """The clock ticks between the last snapshot of a motion and its end; a brake takes less than a sparse step."""
+    head = recorder_module.Head("pick", "pick", "", "", "", Outcome(Code.BUSY), "")
+    seen = tuple(Seen(0.02 * n, World(0.02 * n)) for n in range(1000))
+    broken = Call("follow", "arm", 3.0, 5.005, None, Outcome(Code.CANCELED), seen[150].world)
+    whole = Call("follow", "arm", 7.0, 9.055, None, Outcome(Code.OK), seen[350].world)
+    kept = [one.at_s for one in thinned(Bundle(head, calls=(broken, whole), seen=seen, ended_s=20.0))]
+    assert sum(4.0 <= at_s <= 5.0 for at_s in kept) >= 49
+    assert sum(8.0 <= at_s <= 9.0 for at_s in kept) < 8
+    assert any(9.03 < at_s < 9.05 for at_s in kept), "the last snapshot of the motion"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from handiwork_core.model.outcome import Code
 
 from .goals import Place3, TrialScene, contradiction_of, message_of, position_from
 from .injector import Injector
+from .intrusions import WALL
 
 if TYPE_CHECKING:
     from .observer import Observer
@@ -153,6 +154,7 @@ class Campaign:
     def _finish(self) -> None:
         self._findings.greatest_force_n = self._observer.greatest_force_n
         self._findings.force_bodies = self._observer.force_bodies
+        self._findings.greatest_wall_force_n = self._observer.greatest_wall_force_n
         self._findings.memory = [
             Memory(node, pid, tuple(samples)) for (node, pid), samples in self._memory.items()
         ]
@@ -177,12 +179,17 @@ class Campaign:
         goal, client, begin_s = message_of(trial.goal, self._target), self._stack.client, time.monotonic()
         send: Any = client.send_task if trial.goal is GoalKind.LARGE_TASK else client.send
         sent = send(goal)
-        injector = Injector(self._stack, trial, self._joints, sent.cancel, self._send_lifted, self._shift)
+        injector = Injector(
+            self._stack, trial, self._joints, self._target, sent.cancel, self._send_lifted, self._shift
+        )
         outcome = sent.result(BOUND_S).outcome
         took_s = time.monotonic() - begin_s
         injector.end()
-        failed = {f"trial {trial.index}, {fault}": why for fault, why in injector.failures.items()}
-        self._findings.not_injected.update(failed)
+        for reasons, known in (
+            (injector.failures, self._findings.not_injected),
+            (injector.broken, self._findings.not_as_promised),
+        ):
+            known.update({f"trial {trial.index}, {fault}": why for fault, why in reasons.items()})
         return replace(trial, faults=tuple(injector.injected)), outcome.code, outcome.message, took_s
 
     def _succeeds_later(self, known: frozenset[bytes], trial: Trial) -> bool:
@@ -251,7 +258,7 @@ class Campaign:
         from .observer import Observer
 
         fixtures = frozenset({"table", "floor", "pedestal", "bin", "can"})
-        return Observer(self._stack.client.node, robot, fixtures)
+        return Observer(self._stack.client.node, robot, fixtures, WALL)
 
     def _sample_memory(self) -> None:
         now_s = time.monotonic()

@@ -16,7 +16,10 @@ from handiwork_cli.chaos.trials import (
     Trial,
 )
 
+from .intrusions import Intrusions, NotAsPromisedError
+
 if TYPE_CHECKING:
+    from handiwork_cli.stack.demo_cells import Target
     from handiwork_cli.stack.stack import Stack
 
     from .rogue import Rogue
@@ -27,6 +30,7 @@ ROGUES = frozenset(
         FaultKind.BAD_STATES,
         FaultKind.SECOND_JOINTS,
         FaultKind.MANY_FRAMES,
+        FaultKind.MANY_OBJECTS,
         *FORGED,
     }
 )
@@ -41,6 +45,7 @@ class Injector:
         stack: The running stack.
         trial: The trial with the faults.
         joints: Joints of the arm, for forged messages.
+        target: The object and the container of the arm's goals.
         cancel: Cancels the trial's goal.
         send_lifted: Sends a trajectory whose path tolerance is lifted.
         shift: Moves the object by a distance along x [m].
@@ -51,6 +56,7 @@ class Injector:
         stack: Stack,
         trial: Trial,
         joints: tuple[str, ...],
+        target: Target,
         cancel: Callable[[], None],
         send_lifted: Callable[[], None],
         shift: Callable[[float], None],
@@ -62,11 +68,14 @@ class Injector:
             FaultKind.MOVED_OBJECT: lambda: shift(SHIFT_M),
             FaultKind.RESET: self._reset,
         }
+        self._intrusions = Intrusions(stack, target)
         self._begin_s, self._closing = time.monotonic(), threading.Event()
         self.injected: list[Fault] = []
         """The faults that have begun."""
         self.failures: dict[str, str] = {}
         """Text of the fault -> reason why it could not be injected."""
+        self.broken: dict[str, str] = {}
+        """Text of the fault -> what the stack has done though it promises not to."""
         self._threads = [
             threading.Thread(target=self._inject, args=(fault,), name=fault.kind.value, daemon=True)
             for fault in trial.faults
@@ -86,12 +95,16 @@ class Injector:
         self.injected.append(fault)
         try:
             self._do(fault)
+        except NotAsPromisedError as error:
+            self.broken[fault.text] = str(error)
         except Exception as error:  # noqa: BLE001 - a fault that cannot be injected must not end the run
             self.failures[fault.text] = repr(error)
 
     def _do(self, fault: Fault) -> None:
         if fault.kind in ROGUES:
             self._rogue(fault).wait()
+        elif self._intrusions.does(fault.kind):
+            self._intrusions.run(fault)
         elif fault.kind is FaultKind.KILL:
             self._signal(fault.target, signal.SIGKILL)
         elif fault.kind is FaultKind.FREEZE:

@@ -28,11 +28,12 @@ class Observer:
         node: Hosts the subscriptions; another thread spins it.
         robot: Name of the robot; its bodies are ``<robot>/<link>``.
         fixtures: Names of the bodies that the arm must not touch.
+        wall: Name of a body that appears during motions; its forces are counted by themselves.
     """
 
-    def __init__(self, node: Node, robot: str, fixtures: frozenset[str]) -> None:
+    def __init__(self, node: Node, robot: str, fixtures: frozenset[str], wall: str) -> None:
         self._lock = threading.Lock()
-        self._prefix, self._fixtures = f"{robot}/", fixtures
+        self._prefix, self._fixtures, self._wall = f"{robot}/", fixtures, wall
         self._statuses: dict[bytes, int] = {}
         self._fastest: tuple[str, float] | None = None
         self._speed = 0.0
@@ -40,6 +41,7 @@ class Observer:
         """The steady time of the newest true joint state."""
         self.greatest_force_n = 0.0
         self.force_bodies: tuple[str, str] | None = None
+        self.greatest_wall_force_n = 0.0
         node.create_subscription(JointState, "joint_states", self._on_joints, STREAM)
         node.create_subscription(Contacts, "world/contacts", self._on_contacts, STREAM)
         for action in ACTIONS:
@@ -97,9 +99,13 @@ class Observer:
             return
         for contact in message.contacts:
             bodies = (contact.a, contact.b)
-            arm = any(body.startswith(self._prefix) for body in bodies)
-            if arm and any(body in self._fixtures for body in bodies):
-                force = math.hypot(contact.force.x, contact.force.y, contact.force.z)
-                with self._lock:
-                    if force > self.greatest_force_n:
-                        self.greatest_force_n, self.force_bodies = force, bodies
+            if any(body.startswith(self._prefix) for body in bodies):
+                self._note_force(bodies, math.hypot(contact.force.x, contact.force.y, contact.force.z))
+
+    def _note_force(self, bodies: tuple[str, str], force_n: float) -> None:
+        """Keep the greatest force of the arm on a fixture, and on the wall."""
+        with self._lock:
+            if self._wall in bodies:
+                self.greatest_wall_force_n = max(force_n, self.greatest_wall_force_n)
+            elif force_n > self.greatest_force_n and any(body in self._fixtures for body in bodies):
+                self.greatest_force_n, self.force_bodies = force_n, bodies

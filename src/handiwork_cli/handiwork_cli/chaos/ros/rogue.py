@@ -10,10 +10,11 @@ from typing import Any
 
 import rclpy
 from geometry_msgs.msg import TransformStamped
-from handiwork_msgs.msg import NodeStatus, ObjectState, ObjectStates
+from handiwork_msgs.msg import NodeStatus, ObjectState, ObjectStates, WorldObject, WorldObjects
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -26,6 +27,7 @@ from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import (
     BOND,
     BOND_READER,
+    LATCHED,
     LATEST,
     STATUS,
     TF,
@@ -37,6 +39,9 @@ MARK = "handiwork_chaos"
 
 RATE_HZ = 100.0
 STATUS_HZ = 10.0
+OBJECTS_HZ = 2.0
+OBJECTS = 10_000
+"""Five times as many objects as a node reads."""
 FORGED_PID = 1
 FRAMES_PER_MESSAGE = 200
 ANSWER_S = 5.0
@@ -99,6 +104,9 @@ def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publi
     if fault.kind is FaultKind.BAD_STATES:
         states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         return lambda _count: states.publish(_bad_states()), RATE_HZ
+    if fault.kind is FaultKind.MANY_OBJECTS:
+        objects, many = node.create_publisher(WorldObjects, "world/objects", LATCHED), _objects()
+        return lambda _count: objects.publish(many), OBJECTS_HZ
     if fault.kind is FaultKind.MANY_FRAMES:
         frames = node.create_publisher(TFMessage, "tf", TF)
         return lambda count: frames.publish(_frames(count)), RATE_HZ
@@ -143,6 +151,13 @@ def _bad_states() -> ObjectStates:
     message = ObjectStates(states=[state])
     message.header.frame_id = MARK
     return message
+
+
+def _objects() -> bytes:
+    """Return a serialized message with more objects than a node reads."""
+    message = WorldObjects(objects=[WorldObject(name=f"{MARK}_{index}") for index in range(OBJECTS)])
+    message.header.frame_id = MARK
+    return bytes(serialize_message(message))
 
 
 def _frames(count: int) -> TFMessage:

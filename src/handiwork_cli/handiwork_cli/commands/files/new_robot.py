@@ -21,6 +21,7 @@ SCENE = "scene.yaml"
 
 if TYPE_CHECKING:
     from handiwork_core.robot.robot import Robot
+    from robot_description.formats.from_mjcf import MjcfRobot
     from robot_description.formats.given_robot import GivenRobot
     from robot_description.import_robot.new_robot import Described
     from robot_description.import_robot.new_robot_arms import Remarks
@@ -33,8 +34,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     Args:
         commands: Subparsers of ``handiwork``.
     """
-    parser = commands.add_parser("new-robot", help="write robot.yaml and spheres.yaml for a URDF or xacro")
-    parser.add_argument("urdf", nargs="?", type=Path, help="the description: a .urdf or a .xacro")
+    parser = commands.add_parser(
+        "new-robot", help="write robot.yaml and spheres.yaml for a URDF, xacro or MJCF"
+    )
+    parser.add_argument("urdf", nargs="?", type=Path, help="the description: a .urdf, a .xacro or MJCF")
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro")
     parser.add_argument(
         "--urdf", dest="also_urdf", type=Path, help="the same, beside --from-xrdf or --from-curobo"
@@ -78,22 +81,37 @@ def run(options: argparse.Namespace) -> int:
         )
         return 2
     wanted = Wanted(name, f"{name}.urdf", options.protrusion / 1e3, options.samples)
-    portable = PortableUrdf(expand(urdf, _arguments(options.arguments)), urdf)
-    with_files = with_mesh_files(portable.original, urdf.parent)
-    with Steps("new-robot") as steps:
-        described = describe(urdf, wanted, given, with_files, steps.begin)
-    described.remarks.assumed[:0] = portable.assumed
-    described.remarks.doubtful[:0] = portable.doubtful
-    if not portable.licences():
-        text = "LICENSE: none is above the description; add the maker's before you pass the folder on"
-        described.remarks.missing.append(text)
-    robot = _written(out, described, portable)
+    with tempfile.TemporaryDirectory() as meshes:
+        read = _read(urdf, _arguments(options.arguments), Path(meshes))
+        portable = PortableUrdf(read.urdf, urdf)
+        with_files = with_mesh_files(portable.original, urdf.parent)
+        with Steps("new-robot") as steps:
+            described = describe(urdf, wanted, given, with_files, steps.begin)
+            hands = [arm.gripper for arm in described.arms.values() if arm.gripper is not None]
+            portable.cut({link for hand in hands for link in (*hand.links, *hand.fixed_links)}, steps.begin)
+        described.remarks.assumed[:0] = [*read.assumed, *portable.assumed]
+        described.remarks.doubtful[:0] = [*read.doubtful, *portable.doubtful]
+        if not portable.licences():
+            text = "LICENSE: none is above the description; add the maker's before you pass the folder on"
+            described.remarks.missing.append(text)
+        robot = _written(out, described, portable)
     for line in report(described):
         print(line)
     print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
     if (out / SCENE).exists():
         print(f"then: handiwork launch robot_dir:={out.resolve()} scene_file:={(out / SCENE).resolve()}")
     return 0
+
+
+def _read(path: Path, arguments: dict[str, str], meshes: Path) -> MjcfRobot:
+    """Return the URDF of a description, with remarks on what an MJCF file has otherwise."""
+    from robot_description.formats.from_mjcf import MjcfRobot, is_mjcf, read_mjcf
+
+    if not is_mjcf(path):
+        return MjcfRobot(expand(path, arguments))
+    if arguments:
+        raise ConfigError(str(path), ["arguments: are those of a xacro, and this is MJCF; leave them out"])
+    return read_mjcf(path, meshes)
 
 
 def _arguments(words: Sequence[str]) -> dict[str, str]:

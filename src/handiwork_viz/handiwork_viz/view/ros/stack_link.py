@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from handiwork_msgs.action import RunTask
 from handiwork_msgs.msg import Conditions, NodeStatus, SafetyState, TaskProgress
+from handiwork_msgs.msg import VoxelMap as VoxelMapMsg
 from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
@@ -27,12 +28,13 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.voxels.voxel_map import VoxelMap
 from handiwork_ros.actions.skill_report import SkillReport
 from handiwork_ros.actions.task_report import TaskReport
 from handiwork_ros.clients.goal_handle import GoalHandle
 from handiwork_ros.clients.skill_client import SERVER, SkillClient
 from handiwork_ros.clients.skill_goals import plan_goal, skill_goal
-from handiwork_ros.conversions import pose_to_msg, trajectory_from_msg
+from handiwork_ros.conversions import pose_to_msg, trajectory_from_msg, voxel_map_from_msg
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
@@ -182,6 +184,7 @@ class StackLink:
         motion: The motion that began last, while drawings are asked for; None before the first.
         candidates: The newest drawings of rejected candidates, while they are asked for.
         belts: The newest drawings of conveyor belts; None before the first.
+        unmodelled: The newest map of obstacles that nobody modelled; None where nobody looks for them.
     """
 
     def __init__(self) -> None:
@@ -195,6 +198,7 @@ class StackLink:
         self.motion: Trajectory | None = None
         self.candidates: Any = None
         self.belts: Any = None
+        self.unmodelled: VoxelMap | None = None
         self._robot: Robot | None = None
         self._session: _Session | None = None
         self._waiting = 0
@@ -233,7 +237,7 @@ class StackLink:
             session.close()
             self.board.forget_running()
             self.conditions = self.progress = self.safety = None
-            self.markers = self.motion = self.candidates = self.belts = None
+            self.markers = self.motion = self.candidates = self.belts = self.unmodelled = None
             self.network = ""
             self.nodes.clear()
         return True
@@ -246,6 +250,7 @@ class StackLink:
             (String, "decider/network", self._on_network, LATCHED),
             (NodeStatus, "handiwork/status", self._on_status, STATUS),
             (MarkerArray, "world/belts", self._take("belts"), LATCHED),
+            (VoxelMapMsg, "world/unmodelled", self._on_unmodelled, LATCHED),
         )
 
     def find_robot(self, should_stop: Callable[[], bool]) -> tuple[Robot, Path] | None:
@@ -481,6 +486,9 @@ class StackLink:
 
     def _on_motion(self, message: JointTrajectory) -> None:
         self.motion = trajectory_from_msg(message, "motion/planned")
+
+    def _on_unmodelled(self, message: Any) -> None:
+        self.unmodelled = voxel_map_from_msg(message, "world/unmodelled")
 
     def _on_network(self, message: String) -> None:
         self.network = message.data

@@ -10,8 +10,10 @@ import numpy as np
 from handiwork_core.intake.limits import MESH_TRIANGLES, NAME_CHARACTERS, SHAPES_PER_OBJECT
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import Shape, WorldObject
+from handiwork_core.voxels.voxel_map import UNMODELLED
 from handiwork_ros import conversions as to
 from moveit_facade.model.error_codes import ErrorCode, RequestError
+from moveit_facade.scene.acm import OCTOMAP
 from moveit_facade.scene.client_scene import ClientObject
 from moveit_facade.scene.frames import Frames
 from moveit_facade.scene.shapes import mesh_shape, plane_shape, solid
@@ -41,11 +43,14 @@ def name_of(msg: Any, field: str) -> str:
         field: Name of the message in errors.
 
     Raises:
-        RequestError: It is empty or too long.
+        RequestError: It is empty or too long, or the name of the octomap.
     """
     name = str(msg.id)
     if not name or len(name) > NAME_CHARACTERS:
         text = f"{field}.id has {len(name)} characters; name the object with 1 to {NAME_CHARACTERS}"
+        raise RequestError(ErrorCode.INVALID_OBJECT_NAME, text)
+    if name in (OCTOMAP, UNMODELLED):
+        text = f"{field}.id is {name!r}, the name of all that the octomap occupies; choose another id"
         raise RequestError(ErrorCode.INVALID_OBJECT_NAME, text)
     return name
 

@@ -108,7 +108,7 @@ def _effect(scene: Any) -> Any:
     changes = (
         state.attached_collision_objects,
         scene.world.collision_objects,
-        scene.world.octomap.octomap.data,
+        scene.world.octomap.octomap.id or scene.world.octomap.octomap.data,
         matrix.entry_names,
         matrix.default_entry_names,
         scene.object_colors,

@@ -112,7 +112,8 @@ class MotionActions:
         keeper = self._planning.keeper
         world, state = diff.world, diff.robot_state
         matrix = diff.allowed_collision_matrix
-        parts = (world.collision_objects, world.octomap.octomap.data, state.attached_collision_objects)
+        octomap = world.octomap.octomap.id or world.octomap.octomap.data
+        parts = (world.collision_objects, octomap, state.attached_collision_objects)
         others = (matrix.entry_names, matrix.default_entry_names, diff.link_padding, diff.link_scale)
         if not any(len(part) for part in (*parts, *others)):
             return None, None
@@ -122,7 +123,8 @@ class MotionActions:
         if objects is known:
             return scene, None
         # What the diff removes stays an obstacle of others, and is left out of this request alone.
-        return scene, ClientScene({**known.objects, **objects.objects}, objects.attached)
+        everything = {**known.objects, **objects.objects}
+        return scene, ClientScene(everything, objects.attached, objects.octomap or known.octomap)
 
     def _fill_plan(self, result: Any, plan: Plan) -> None:
         result.trajectory_start = robot_state(plan.start.positions)

@@ -11,13 +11,14 @@ from handiwork_core.contracts.commands import Command, Motion
 from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.contracts.stages import SkillStage
-from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
+from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of, unit
 from skill_server.geometry.rotation_sampler import sample_rotations
 from skill_server.motions import arm_motions, pose_goals
+from skill_server.motions.axis_goals import approach_axis, possible_poses, turns_about
 from skill_server.params import checks
 from skill_server.params.candidate_test import CandidateTest
 from skill_server.stages.commands import stage_commands
@@ -35,8 +36,9 @@ WITHIN_M, WITHIN_RAD = 0.005, 0.087
 class GotoPoseParams(SkillParams):
     """Parameters of ``goto_pose``.
 
-    With filters, or an axis of the held object to be aligned, the orientation is sampled. Without them, and without
-    ``euler`` and ``quaternion``, the present orientation is kept.
+    With an axis, filters, or an axis of the held object to be aligned, the orientation is sampled. Without them, and
+    without ``euler`` and ``quaternion``, the present orientation is kept. An arm with fewer than six joints keeps it as
+    nearly as it can, and takes of axes and filters what it can have there; ``euler`` and ``quaternion`` stay exact.
 
     Attributes:
         position: Goal, m.
@@ -49,6 +51,8 @@ class GotoPoseParams(SkillParams):
         waypoints: Poses before this one, each with its motion and the radius of the blend into the next.
         euler: Orientation as fixed-axis x, y, z angles, deg; in ``frame``, but in the base for ``world``.
         quaternion: Orientation, w, x, y, z, in the same frame.
+        axis: Direction, in the same frame, of z of ``tool``, or without a tool of the axis from the EE to the TCP; the
+            turn about it is free.
         orientation_filters: Constraints of the orientation.
         align_obj_axis: Axis of the held object, in its frame; all zero: none is aligned.
         align_ref_axis: Axis of the base to align it with.
@@ -73,6 +77,7 @@ class GotoPoseParams(SkillParams):
     waypoints: tuple[Waypoint, ...] = ()
     euler: tuple[float, float, float] | None = None
     quaternion: tuple[float, float, float, float] | None = None
+    axis: tuple[float, float, float] | None = None
     orientation_filters: tuple[OrientationFilter, ...] = ()
     align_obj_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
     align_ref_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -184,7 +189,13 @@ class GotoPose(StagedSkill[GotoPoseParams]):
         allowed = WITHIN_M + params.t_eps + params.max_noise_m * 3.0**0.5
         turn = pose_goals.rotation_of(params.euler, params.quaternion)
         off = 0.0
-        if turn is not None and params.position_constraint == "gripper":
+        if params.axis is not None:
+            name = pose_goals.orientation_frame(params.frame)
+            wanted = frame_used(name, "frame", context, after).rotation.matrix() @ unit(np.array(params.axis))
+            tool = pose_goals.tool_at_end(params.tool, context, before)
+            points = arm_motions.hand(context, after).rotation.matrix() @ _axis(params, context, tool)
+            off = float(np.arccos(np.clip(points @ wanted, -1.0, 1.0)))
+        elif turn is not None and params.position_constraint == "gripper":
             name = pose_goals.orientation_frame(params.frame)
             off = (frame_used(name, "frame", context, after).rotation @ turn).angle_to(here.rotation)
         good = gap <= allowed and off <= WITHIN_RAD + np.deg2rad(params.max_noise_deg)
@@ -210,14 +221,17 @@ def _check_path(params: GotoPoseParams) -> Outcome:
 
 
 def _check_orientation(params: GotoPoseParams) -> Outcome:
-    given = [name for name in ("euler", "quaternion") if getattr(params, name) is not None]
+    given = [name for name in ("euler", "quaternion", "axis") if getattr(params, name) is not None]
     given += ["orientation_filters"] if params.orientation_filters else []
     given += ["align_obj_axis"] if params.is_aligned else []
     found = [
         checks.filters("orientation_filters", params.orientation_filters),
         checks.number("align_obj_tol", params.align_obj_tol, 0.0, 180.0, "deg"),
     ]
-    if len(given) > 1 and given[0] in ("euler", "quaternion"):
+    if params.axis is not None and not any(params.axis):
+        text = "axis is all zero, which is no direction; give one, such as [0, 0, -1]"
+        found.append(checks.fault(Code.BAD_NUMBER, "axis", text))
+    if len(given) > 1 and given[0] in ("euler", "quaternion", "axis"):
         text = f"{given[0]} fixes the orientation, so {given[1]} cannot apply; keep one of the two"
         found.append(checks.fault(Code.CONTRADICTION, given[1], text))
     if params.quaternion is not None:
@@ -236,6 +250,13 @@ def _tool(params: GotoPoseParams, context: Context, world: World) -> Pose:
     return pose_goals.tool_in_hand(params.tool, context, world)
 
 
+def _axis(params: GotoPoseParams, context: Context, ee_T_tool: Pose) -> Array:
+    """Return the axis whose direction ``axis`` gives, in the EE frame: z of the tool, or the one to the TCP."""
+    if params.tool:
+        return np.asarray(ee_T_tool.rotation.matrix()[:, 2])
+    return approach_axis(context.arm_spec)
+
+
 def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pose]:
     """Return EE poses in the world."""
     base, tool = context.world.world_T_base(), _tool(params, context, world)
@@ -249,23 +270,28 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
         ref = np.array(params.align_ref_axis)
         cones.append(Cone(vector, ref, 0.0, params.align_obj_tol, label, "align_obj_axis"))
     turn = pose_goals.rotation_of(params.euler, params.quaternion)
-    if cones:
+    name, axis = pose_goals.orientation_frame(params.frame), None
+    kept = arm_motions.hand(context, arm_motions.world_begun(context, world)).rotation
+    if params.axis is not None:
+        axis = _axis(params, context, tool)
+        direction = frame_used(name, "frame", context, world).rotation.matrix() @ np.array(params.axis)
+        turns = turns_about(axis, direction, kept, N_SAMPLES)
+    elif cones:
         made = [Rotation.from_matrix(m) for m in sample_rotations(cones, context.rng, N_SAMPLES)]
         turns = [base.rotation @ one for one in made]
     else:
-        turns = [arm_motions.hand(context, arm_motions.world_begun(context, world)).rotation]
+        turns = [kept]
         if turn is not None:
-            name = pose_goals.orientation_frame(params.frame)
             turns = [frame_used(name, "frame", context, world).rotation @ turn @ tool.rotation.inverse()]
     point, poses = frame_used(params.frame, "frame", context, world).apply(params.position), []
+    subject = grip if params.position_constraint == "object" and grip is not None else tool
     for one in turns:
         pose = arm_motions.noisy(Pose.of(point, one), params.max_noise_m, params.max_noise_deg, context.rng)
-        subject = grip if params.position_constraint == "object" and grip is not None else tool
         # The hand that has the tool or the object at the point, with this hand's orientation.
         poses.append(
             Pose.of(pose.translation_m - pose.rotation.matrix() @ subject.translation_m, pose.rotation)
         )
-    return poses
+    return poses if turn is not None else possible_poses(poses, subject.translation_m, context, axis, cones)
 
 
 def _way(goal: Pose, params: GotoPoseParams, context: Context, world: World) -> tuple[Pose, ...]:

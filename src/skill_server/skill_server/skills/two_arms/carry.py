@@ -56,6 +56,7 @@ class Carry(CompositeSkill[CarryParams]):
 
     name = "carry"
     params_type = CarryParams
+    moves_arms_at_once = True
     object_fields = ("object",)
 
     def is_feasible(self, params: CarryParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:

@@ -102,7 +102,7 @@ def test_without_regrasps_the_refusal_says_what_was_tried_and_nothing_moves(para
 def test_a_search_that_finds_nothing_counts_placements_grasps_and_causes() -> None:
     """The cube may be put down on the tray alone, which it cannot reach."""
     f = cell()
-    done = run(f, replace(GOAL, regrasp_on="tray"))
+    done = run(f, replace(GOAL, regrasp_on="tray", search_time=500.0))
     assert done.outcome.code is Code.NO_CANDIDATE
     text = done.outcome.message
     assert "placements on 'tray' (6 stable orientations, " in text

@@ -78,6 +78,7 @@ class ViewPage:
         self._drawn: Any = None
         self._rejected: Any = None
         self._belts: Any = None
+        self._unmodelled: Any = None
         self._scene: SceneView | None = None
         self._run: RunPanel | None = None
         self._simulation: SimulationPanel | None = None
@@ -184,6 +185,9 @@ class ViewPage:
         if link.belts is not None and (link.belts is not self._belts or scene.has_new_objects):
             self._belts, scene.has_new_objects = link.belts, False
             scene.draw_belts(belts(link.belts))
+        if link.unmodelled is not self._unmodelled:
+            self._unmodelled = link.unmodelled
+            scene.draw_unmodelled(link.unmodelled)
         message = link.markers
         if message is not None and message is not self._drawn and scene.is_on("conditions"):
             self._drawn = message

@@ -13,6 +13,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.suction import SuctionSpec, SuctionState
 from handiwork_core.model.world import World, WorldObject
 from handiwork_core.robot.robot import Robot
+from handiwork_core.voxels.voxel_map import VoxelMap
 from handiwork_viz.film.palette import color_of
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of
 from handiwork_viz.view.model.scene_state import Moved, contact_lines, link_places
@@ -33,9 +34,11 @@ SAME_M, SAME_RAD = 1e-3, 1e-2
 BELT_RGB, CHEVRON_M = (250, 190, 30), 0.12
 SEALED_RGB, OPEN_RGB, OFF_RGB = (47, 158, 68), (240, 140, 0), (134, 142, 150)
 RIM_CORNERS = 24
+UNMODELLED_RGB = (217, 89, 26)
 LAYERS = (
     "robot",
     "objects",
+    "unmodelled",
     "names",
     "frames",
     "belts",
@@ -329,6 +332,22 @@ class SceneView:
                             f"{path}/chevrons", lines.astype(np.float32), BELT_RGB, line_width=3.0
                         ),
                     )
+
+    def draw_unmodelled(self, voxels: VoxelMap | None) -> None:
+        """Draw the cells that are occupied by what nobody modelled; None removes them.
+
+        Args:
+            voxels: The cells.
+        """
+        for node in self._layers["unmodelled"]:
+            node.remove()
+        self._layers["unmodelled"].clear()
+        if voxels is not None and len(points := voxels.centres().astype(np.float32)):
+            size = voxels.grid.cell_m
+            cloud = self._scene.add_point_cloud(
+                "/unmodelled", points, UNMODELLED_RGB, point_size=size, point_shape="square"
+            )
+            self._to_layer("unmodelled", cloud)
 
     def draw_ghost(self, places: Mapping[str, Pose] | None) -> None:
         """Draw the robot where a plan has it; None removes it.

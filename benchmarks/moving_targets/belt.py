@@ -1,4 +1,4 @@
-"""Targets that move evenly, in physics: ``python -m benchmarks.skills.moving_belt [--runs 10] [--speeds 0.05 0.1]``.
+"""Targets that move evenly, in physics: ``python -m benchmarks.moving_targets.belt [--runs 10] [--speeds 0.05 0.1]``.
 
 A cube on a running belt is picked, and one that is held is placed into a tray on it, one seed a run. No ROS; time
 passes as fast as possible, so planning takes no time of the world.
@@ -28,7 +28,7 @@ from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E40
 from support.cells.nudged_cell import NudgedCell  # noqa: E402
 from support.paths import ROBOTS  # noqa: E402
 
-from .moving import wilson  # noqa: E402
+from .stack import wilson  # noqa: E402
 
 FIRST_SEED = 5000
 """Seeds from here on were not used in development."""

@@ -1,4 +1,4 @@
-"""Targets that move in physics: ``python -m benchmarks.skills.moving [--runs 100]``.
+"""Targets that move in physics: ``python -m benchmarks.moving_targets.stack [--runs 100]``.
 
 The whole stack over MuJoCo in real time. The cube is pushed, or put elsewhere, at a random time while Pick
 leads to it, and the tray while Place does. Every run has a seed of its own.
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from handiwork_cli.processes.progress import progress
 from handiwork_cli.stack.stack import Stack
@@ -50,10 +51,8 @@ def wilson(good: int, of: int) -> str:
         good: Number of successes.
         of: Number of runs.
     """
-    z, p = 1.96, good / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    half = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return f"{good} of {of} ({100 * (middle - half):.1f} to {100 * (middle + half):.1f} %)"
+    low, high = binomtest(good, of).proportion_ci(method="wilson")
+    return f"{good} of {of} ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 class Observer:

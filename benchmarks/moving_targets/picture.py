@@ -1,4 +1,4 @@
-"""A picture of a pick that follows a pushed cube: ``python -m benchmarks.skills.moving_picture out/moving.png``.
+"""A picture of a pick that follows a pushed cube: ``python -m benchmarks.moving_targets.picture out/moving.png``.
 
 The arm is where it braked. Pale blue: the way that was planned first. Orange: the way that replaces it.
 """
@@ -13,6 +13,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from benchmarks.skills.preview import CAMERA, tool_path  # noqa: E402
 from handiwork_core.contracts.planning import ShouldStop  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
 from handiwork_core.model.outcome import Outcome  # noqa: E402
@@ -29,8 +30,6 @@ from skill_server.preview.skill_plan import PlannedMotion  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
 from support.cells.nudged_cell import NudgedCell  # noqa: E402
 from support.paths import ROBOTS  # noqa: E402
-
-from .preview import CAMERA, tool_path  # noqa: E402
 
 FIRST, REPLACED = (0.62, 0.78, 0.92), (0.95, 0.45, 0.05)
 PUSH_MPS = (0.35, 0.85, 0.0)

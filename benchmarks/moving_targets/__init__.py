@@ -1,0 +1,1 @@
+"""Objects and containers that move while a skill goes to them."""

@@ -1,0 +1,1 @@
+"""Benchmarks of learned policies and their guard."""

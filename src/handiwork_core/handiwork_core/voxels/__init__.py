@@ -1,0 +1,1 @@
+"""Space as cells that are occupied or free."""

@@ -1,0 +1,1 @@
+"""Policies in a simulation that waits for them."""

@@ -1,0 +1,1 @@
+"""Learned policies behind a guard, judged by conditions."""

@@ -1,0 +1,1 @@
+"""The actions of a policy, as commands of an arm."""

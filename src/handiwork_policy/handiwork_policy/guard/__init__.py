@@ -1,0 +1,1 @@
+"""What every command of a policy passes before a controller has it."""

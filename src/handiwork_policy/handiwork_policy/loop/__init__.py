@@ -1,0 +1,1 @@
+"""The control loop of a policy, without clock and without ROS."""

@@ -1,0 +1,252 @@
+"""Runs a policy to its end: observe, ask, guard, command, judge."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_policy.actions.chunks import ChunkPlan
+from handiwork_policy.actions.spec import ActionDecoder
+from handiwork_policy.guard.guard import Guard
+from handiwork_policy.guard.joint_filter import Motion
+from handiwork_policy.protocol.errors import PolicyError, ServerSilent
+from handiwork_policy.protocol.worker import Answer
+from handiwork_policy.verdicts import result as ends
+from handiwork_policy.verdicts.events import OPENED_M, EventWatch
+from handiwork_policy.verdicts.progress import Progress
+from handiwork_policy.verdicts.result import PolicyResult
+
+from .ports import Inference, Judge, PolicyPort
+from .settings import PolicySettings
+from .state_layout import StateLayout
+
+KEPT_STEPS = 2000
+"""Steps whose references are kept, to which late deltas refer."""
+GRIP_STEP_M = 0.001
+"""A change of the opening below this is not sent, m."""
+LARGEST_LEAD = 0.08
+"""A reference that is this far from the arm goes back to it, since something holds the arm, rad or m."""
+REST = 1e-6
+
+
+@dataclass
+class _End(Exception):
+    end: str
+    message: str
+
+
+@dataclass
+class PolicyRunner:
+    """One run of a policy by one arm.
+
+    Attributes:
+        robot: The robot.
+        arm: The arm.
+        settings: The settings.
+        port: The arm with its world.
+        inference: The policy.
+        judge: The monitor.
+    """
+
+    robot: Robot
+    arm: ArmSpec
+    settings: PolicySettings
+    port: PolicyPort
+    inference: Inference
+    judge: Judge
+
+    def __post_init__(self) -> None:
+        settings, robot, arm = self.settings, self.robot, self.arm
+        self._decoder = ActionDecoder(
+            robot, arm, settings.action_space, settings.gripper, settings.chunk, settings.action_scale
+        )
+        self._layout = StateLayout(robot, arm, settings.state)
+        whole = 0 if settings.asynchronous else settings.execute_steps
+        self._plan = ChunkPlan(whole, settings.blend_steps)
+        self._progress = Progress(settings.subtasks)
+        self._events = EventWatch(robot, settings.guard.may_touch)
+        self._latency_s, self._late, self._chunks = list[float](), 0, 0
+        self._kept: deque[tuple[int, Array]] = deque(maxlen=KEPT_STEPS)
+        self._width, self._next_ask = math.nan, 0
+
+    def prepare(self, world_T_root: Pose) -> None:
+        """Ask for the first chunk, and check all that can be checked before anything moves.
+
+        Args:
+            world_T_root: Pose of the robot's root link in ``world``.
+
+        Raises:
+            PolicyError: Something does not fit; names the field.
+        """
+        world = self.port.snapshot()
+        if fault := self._layout.check(world):
+            raise PolicyError(fault)
+        unknown = [name for name in self.settings.guard.may_touch if name not in world.objects]
+        if unknown:
+            raise PolicyError(f"may_touch has {unknown[0]!r}; the known objects are {sorted(world.objects)}")
+        self.guard = Guard(
+            self.robot, self.arm, world_T_root, 1.0 / self.settings.rate_hz, self.settings.guard
+        )
+        q = np.array([world.joints.position[name] for name in self.arm.joint_names])
+        self._motion = Motion.at_rest(q)
+        self._kept.append((-1, q))
+        self._ask(-1)
+        answer = self.inference.take(self.settings.server_timeout)
+        if answer is None:
+            text = f"the policy server sent no answer within {self.settings.server_timeout:g} s"
+            raise ServerSilent(f"{text}; check its load, or raise server_timeout")
+        self._take(answer, 0)
+
+    def run(self) -> PolicyResult:
+        """Run until the condition is confirmed, the time is over, or something fails; then bring the arm to rest."""
+        begun_s, step = self.port.now_s(), 0
+        try:
+            while True:
+                time_s = self.port.now_s() - begun_s
+                self._look(time_s)
+                self._check_ends(time_s)
+                self._step(step)
+                step += 1
+                self.port.wait_step()
+        except _End as end:
+            finished = end
+        except PolicyError as error:
+            kind = ends.SERVER_SILENT if isinstance(error, ServerSilent) else ends.SERVER_FAULT
+            finished = _End(kind, str(error))
+        self._rest()
+        time_s = self.port.now_s() - begun_s
+        self._look(time_s)
+        return self._result(finished, step, time_s)
+
+    def look_again(self, found: PolicyResult) -> PolicyResult:
+        """Return the result with the verdict of now, after objects have settled.
+
+        Args:
+            found: The result at the end of the run.
+        """
+        self._look(found.duration_s)
+        return self._result(_End(found.end, found.message), found.steps, found.duration_s)
+
+    def _look(self, time_s: float) -> None:
+        self._progress.update(self.judge.look(), time_s)
+        world, held = self.port.snapshot(), self.port.held()
+        gripper, is_opening = self.arm.gripper, False
+        if gripper is not None and gripper.joint in world.joints.position and not math.isnan(self._width):
+            is_opening = self._width > gripper.width(world.joints.position[gripper.joint]) + OPENED_M
+        self._events.update(world, held[0].object if held else "", is_opening=is_opening, time_s=time_s)
+        self.guard.update(world, self.port.world_T_base(), held, self._motion)
+
+    def _check_ends(self, time_s: float) -> None:
+        if self._progress.is_confirmed:
+            raise _End(ends.SUCCESS, f"{self.settings.until} is confirmed: {self._progress.verdict}")
+        if why := self.port.why_stop():
+            raise _End(ends.STOPPED, why)
+        if time_s >= self.settings.time_limit:
+            text = f"{self.settings.until} was not confirmed within {self.settings.time_limit:g} s"
+            raise _End(ends.TIME_OVER, f"{text}: {self._progress.verdict}")
+
+    def _step(self, step: int) -> None:
+        if (answer := self.inference.take()) is not None:
+            self._take(answer, step)
+        if not self.inference.is_busy and (step >= self._next_ask or not self._plan.left(step)):
+            self._ask(step)
+            if (answer := self.inference.take()) is not None:
+                self._take(answer, step)
+        self._anchor()
+        command = self._plan.command(step)
+        if command is None:
+            self._late += 1
+            if self.inference.waiting_s() > self.settings.server_timeout:
+                text = f"the policy server sent no answer within {self.settings.server_timeout:g} s"
+                raise _End(ends.SERVER_SILENT, f"{text}; the arm has braked, check the server's load")
+            self._motion = self.guard.brake(self._motion)
+        else:
+            guarded = self.guard.step(self._motion, command.q)
+            self._motion = guarded.motion
+            if guarded.refused:
+                raise _End(ends.GUARD_REFUSED, f"the guard refused a command: {guarded.refused}")
+            self._grip(command.width_m)
+        self._send()
+        self._kept.append((step, self._motion.q))
+
+    def _ask(self, step: int) -> None:
+        """Send the observation of the beginning of a step; the first action of its chunk is for this step."""
+        world, settings = self.port.snapshot(), self.settings
+        observation: dict[str, Any] = {
+            settings.state_key: self._layout.make(world, self.port.world_T_base()),
+            settings.prompt_key: settings.instruction,
+        }
+        try:
+            observation |= self.port.pictures() if settings.cameras else {}
+        except PolicyError as error:
+            if step < 0:
+                raise
+            raise _End(ends.CAMERA_FAULT, str(error)) from error
+        self.inference.ask(max(step - 1, -1), observation)
+
+    def _take(self, answer: Answer, step: int) -> None:
+        self._latency_s.append(answer.latency_s)
+        if answer.fault is not None:
+            raise answer.fault
+        base = next((q for at, q in reversed(self._kept) if at <= answer.step), self._motion.q)
+        chunk = self._decoder.decode(answer.actions or {}, base)
+        self._plan.take(chunk, answer.step, step)
+        self._chunks += 1
+        self._next_ask = answer.step + 1 + (self.settings.execute_steps or len(chunk))
+
+    def _anchor(self) -> None:
+        """Take the reference back to an arm that something holds: else it would jump once it is free."""
+        world = self.port.snapshot()
+        q = np.array([world.joints.position[name] for name in self.arm.joint_names])
+        behind = 0.5 / self.settings.rate_hz * self._motion.v  # see ``smoothed``
+        if np.abs(self._motion.q - behind - q).max() > LARGEST_LEAD:
+            self._motion = Motion.at_rest(q)
+
+    def _grip(self, width_m: float) -> None:
+        if math.isnan(width_m) or abs(width_m - self._width) < GRIP_STEP_M:
+            return
+        self._width = width_m
+        self.port.grip(width_m)
+
+    def _send(self) -> None:
+        if fault := self.port.send(self._motion.q, self._motion.v):
+            raise _End(ends.CONTROLLER_REFUSED, f"the controller refused a command: {fault}")
+
+    def _rest(self) -> None:
+        """Brake to rest, by commands as all others."""
+        while np.abs(self._motion.v).max() > REST:
+            self._motion = self.guard.brake(self._motion)
+            if self.port.send(self._motion.q, self._motion.v):
+                return
+            self.port.wait_step()
+
+    def _result(self, end: _End, steps: int, time_s: float) -> PolicyResult:
+        progress, counts = self._progress, self.guard.counts
+        p50, p95 = np.percentile(self._latency_s, [50, 95]) if self._latency_s else (0.0, 0.0)
+        return PolicyResult(
+            end.end,
+            end.message,
+            progress.is_confirmed,
+            progress.confirmed_s is not None,
+            progress.first_true_s,
+            progress.confirmed_s,
+            progress.peak,
+            progress.final,
+            progress.verdict,
+            progress.subtasks(),
+            tuple(self._events.events),
+            time_s,
+            steps,
+            self._chunks,
+            self._late,
+            (1e3 * float(p50), 1e3 * float(p95), 1e3 * max(self._latency_s, default=0.0)),
+            counts.shown(),
+            counts.changed,
+            dict(counts.reasons.most_common(8)),
+        )

@@ -1,0 +1,1 @@
+"""Obstacles that nobody modelled: depth images and clouds become occupied cells."""
