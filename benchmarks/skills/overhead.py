@@ -1,21 +1,23 @@
 """Time from a skill's accepted goal to its first command, without planning: ``python -m benchmarks.skills.overhead``.
 
 Both ends are the first messages about a goal on a status topic, of ``run_skill`` and of the controller, as received in
-this process. ``--compare`` also shows the processor time of skill_server for whole goals, from the request to the
-result, which depends less on how busy the machine is. ``--in-process`` measures the flight recorder alone, in processor
-time.
+this process. ``--compare`` shows what ``handiwork record`` adds to it, and to the processor time of skill_server for
+whole goals, from the request to the result, which depends less on how busy the machine is. ``--in-process`` measures
+the flight recorder alone, in processor time.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,6 @@ from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
-from handiwork_core.process.domain import DOMAIN
 from handiwork_core.testing.fakes import Cell, fakes
 from handiwork_core.testing.gantry import gantry
 from skill_server.execution.run import run_skill
@@ -45,6 +46,10 @@ OBJECTS = 10
 """Objects in the world of ``--in-process``."""
 WAIT_S = 1.0
 """Longest wait for a status that is late after a result, s."""
+BLOCK = 10
+"""Goals of each kind before the recorder is started or ended."""
+FOUND_S = 5.0
+"""Time in which a recorder that starts finds all topics, s."""
 
 
 class News:
@@ -126,33 +131,53 @@ KINDS: dict[str, Callable[[int], tuple[str, dict[str, object]]]] = {
 
 
 def compare(runs: int, folder: str) -> None:
-    """Print the overhead of both recorders: two stacks at once, which are used by turns, so that load falls on both.
+    """Print what ``handiwork record`` adds: in one stack, with and without it in blocks of goals by turns.
+
+    A second stack for comparison would make more load on a small machine than what is measured. The flight recorder,
+    which is part of skill_server, stays on; ``--in-process`` measures it.
 
     Args:
-        runs: Goals of each kind in each stack.
-        folder: Folder of the recording.
+        runs: Goals of each kind with the recorder, and as many without.
+        folder: Folder of the recordings.
     """
-    off = {"engine": "cpu", "flight_recorder": "false"}
-    on = {"engine": "cpu", "flight_recorder": "true", "record": "true", "record_dir": folder}
-    with ExitStack() as held:
-        stacks = []
-        for arguments in (off, on):
-            os.environ.pop(DOMAIN, None)  # else the second stack would run in the domain of the first
-            stack = held.enter_context(Stack(arguments, write=lambda line: print(line, file=sys.stderr)))
-            stack.wait_active()
-            stacks.append((stack, News(stack)))
-        for stack, news in stacks:
-            overhead_s(stack, news, *KINDS["gripper"](1), "gripper")
-        pids = [stack.client.signs.pid("skill_server") or 0 for stack, _ in stacks]
+    with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
+        stack.wait_active()
+        news = News(stack)
+        overhead_s(stack, news, *KINDS["gripper"](1), "gripper")
+        pid = stack.client.signs.pid("skill_server") or 0
+        blocks = -(-runs // BLOCK)
+        rows, used = ({first: np.zeros((blocks * BLOCK, 2)) for first in KINDS} for _ in range(2))
+        for block in progress(range(blocks), "blocks", unit="blocks"):
+            for is_on in (block % 2, 1 - block % 2):
+                with recorder(Path(folder) / str(block)) if is_on else nullcontext():
+                    for first, kind in KINDS.items():
+                        for i in range(block * BLOCK, (block + 1) * BLOCK):
+                            before_s = processor_s(pid)
+                            rows[first][i, is_on] = 1e3 * overhead_s(stack, news, *kind(i), first)
+                            used[first][i, is_on] = 1e3 * (processor_s(pid) - before_s)
         for first, kind in KINDS.items():
-            rows, used = np.zeros((runs, 2)), np.zeros((runs, 2))
-            for i in progress(range(runs), first, unit="goals"):
-                for at in (i % 2, 1 - i % 2):
-                    before_s = processor_s(pids[at])
-                    rows[i, at] = 1e3 * overhead_s(*stacks[at], *kind(i), first)
-                    used[i, at] = 1e3 * (processor_s(pids[at]) - before_s)
-            _print_difference(kind(0)[0], rows)
-            _print_difference("  processor time", used)
+            _print_difference(kind(0)[0], rows[first])
+            _print_difference("  processor time", used[first])
+
+
+@contextmanager
+def recorder(folder: Path) -> Iterator[None]:
+    """Record all topics of the stack of this process's domain.
+
+    Args:
+        folder: Folder of the recording, which is made.
+
+    Yields:
+        Nothing, once the recorder has found the topics.
+    """
+    command = [str(Path(sys.executable).parent / "handiwork"), "record", str(folder), "--keep-free-mb", "0"]
+    program = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        threading.Event().wait(FOUND_S)
+        yield
+    finally:
+        program.send_signal(signal.SIGINT)
+        program.wait()
 
 
 def _print_difference(name: str, rows: Array) -> None:
@@ -207,7 +232,7 @@ def _time_to_first_command_s(recorder: FlightRecorder | None) -> float:
 def main() -> None:
     """Print one row for each kind of command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    text = "flight recorder and recorder on against off, in two stacks by turns"
+    text = "with handiwork record against without it, in blocks of goals by turns"
     parser.add_argument("--compare", action="store_true", help=text)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--no-flight-recorder", action="store_true", help="turn the flight recorder off")

@@ -59,7 +59,7 @@ class MoveGroupNode(ManagedNode):
             "robot_description_semantic", srdf_of(robot), "groups, end effectors and named states as SRDF"
         )
         scaling = self._default_scaling()
-        self._world = RosWorldSource(self, robot, Subscriptions(planner=True, moving_frames=True))
+        self._world = RosWorldSource(self, robot, Subscriptions(planner=True, moving_frames=True, on_demand=True))
         self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
         self._signs, self._wait = Heartbeats(self), StartWait(self)
         self._calls = PlannerCalls(self, self._signs)
