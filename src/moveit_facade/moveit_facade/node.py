@@ -41,6 +41,7 @@ from .ros.planning import MotionPlanning
 from .ros.robot_reading import RobotReader
 from .ros.scene_keeper import SceneKeeper
 from .ros.scene_services import SceneServices
+from .ros.unmodelled_map import UnmodelledMap
 
 
 class MoveGroupNode(ManagedNode):
@@ -59,13 +60,16 @@ class MoveGroupNode(ManagedNode):
             "robot_description_semantic", srdf_of(robot), "groups, end effectors and named states as SRDF"
         )
         scaling = self._default_scaling()
-        self._world = RosWorldSource(self, robot, Subscriptions(planner=True, moving_frames=True, on_demand=True))
+        self._world = RosWorldSource(
+            self, robot, Subscriptions(planner=True, moving_frames=True, on_demand=True)
+        )
         self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
         self._signs, self._wait = Heartbeats(self), StartWait(self)
         self._calls = PlannerCalls(self, self._signs)
         reader = RobotReader(self, robot, self._world)
         maps = self._maps = OctomapTeller(self, self._world, self._calls)
-        self._keeper = SceneKeeper(self, robot, reader, self._calls, maps)
+        unmodelled = UnmodelledMap(self)
+        self._keeper = SceneKeeper(self, robot, reader, self._calls, maps, unmodelled)
         settings = supervision_settings(self)
         planner = PlannerClient(self, robot, self._signs)
         self._execution = Execution(self, robot, self._world, planner, settings)
@@ -75,7 +79,7 @@ class MoveGroupNode(ManagedNode):
         self._goals = GoalFrame(self, action_host_node(self))
         motion = ControlledMotion(self._execution, self._safety)
         planning = MotionPlanning(robot, reader, self._keeper, self._calls, scaling)
-        self._scene_services = SceneServices(self, robot, reader, self._keeper)
+        self._scene_services = SceneServices(self, robot, reader, self._keeper, unmodelled)
         self._motions = MotionActions(self, self._goals, planning, motion, settings.replans)
         self._grippers = GripperActions(self._goals, planning, motion)
         self._solutions = TaskSolutions(self._goals, planning, motion)

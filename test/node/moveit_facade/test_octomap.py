@@ -26,6 +26,7 @@ from handiwork_planning.cpu_engine import CpuEngine
 from handiwork_ros import conversions as to
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from moveit_facade.node import MoveGroupNode
+from moveit_facade.scene.octree import read_occupancy
 from moveit_msgs.msg import PlanningScene, PlanningSceneComponents
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene, GetStateValidity
 from planner_node.node import PlannerNode
@@ -214,6 +215,14 @@ def test_an_octomap_is_refused_while_somebody_else_publishes_maps() -> None:
         grid = VoxelGrid.over(tuple(HAND.tolist()), (0.2, 0.2, 0.2), CELL_M)
         maps.publish(to.voxel_map_to_msg(VoxelMap.of_points(grid, HAND[None])))
         wait_for(lambda: OCTOMAP in client.touches())
+        shown = client.shown()
+        place = to.pose_from_msg(shown.origin, "origin")
+        (leaf,) = read_occupancy(np.asarray(shown.octomap.data, np.int8).tobytes()).low
+        assert np.abs(place.apply((leaf + 0.5) * shown.octomap.resolution) - HAND).max() <= 0.5 * CELL_M
+        back = PlanningScene(is_diff=True)
+        back.world.octomap = shown
+        assert client.apply(back), "a client may send back what it was shown"
+        assert OCTOMAP in client.touches()
         assert not client.apply(scene(AWAY))
         assert OCTOMAP in client.touches(), "the map of the cameras stays"
         assert client.apply(allow_the_octomap(PlanningScene(is_diff=True))), "its name is the octomap's"

@@ -35,6 +35,7 @@ from .octomap_teller import OctomapTeller
 from .planner_calls import PlannerCalls
 from .robot_reading import RobotReader, StartState
 from .turns import Turns
+from .unmodelled_map import UnmodelledMap
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,20 @@ class SceneKeeper:
         reader: Reads states of the robot.
         planner: The planner.
         maps: Tells the planner what the octomap occupies.
+        unmodelled: What cameras have found.
     """
 
     def __init__(
-        self, node: ManagedNode, robot: Robot, reader: RobotReader, planner: PlannerCalls, maps: OctomapTeller
+        self,
+        node: ManagedNode,
+        robot: Robot,
+        reader: RobotReader,
+        planner: PlannerCalls,
+        maps: OctomapTeller,
+        unmodelled: UnmodelledMap,
     ) -> None:
         self._node, self._robot, self._reader, self._planner = node, robot, reader, planner
-        self._maps = maps
+        self._maps, self._unmodelled = maps, unmodelled
         self.scene = Scene(ClientScene(), AllowedCollisions.of_robot(robot))
         self._turns = Turns()
         self.on_change: Callable[[], None] = lambda: None
@@ -246,6 +254,8 @@ class SceneKeeper:
 
     def _with_octomap(self, scene: Scene, msg: Any) -> Scene:
         found = None
+        if self._unmodelled.is_same(msg):  # a client that changes a part of the scene sends all of it back
+            return scene
         if len(msg.octomap.data):
             self._maps.check_alone()
             found = client_octomap(msg, self._frames(scene)[1], "world.octomap")

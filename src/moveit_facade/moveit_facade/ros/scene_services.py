@@ -28,6 +28,7 @@ from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from .errors import guarded, request_error, require_active
 from .robot_reading import RobotReader, StartState
 from .scene_keeper import SceneKeeper
+from .unmodelled_map import UnmodelledMap
 
 PERIOD_S = 0.5
 """The period of ``monitored_planning_scene`` while somebody listens, s of steady time."""
@@ -42,10 +43,19 @@ class SceneServices:
         robot: The robot.
         reader: Reads states of the robot.
         keeper: Keeps the scene.
+        unmodelled: What cameras have found.
     """
 
-    def __init__(self, node: ManagedNode, robot: Robot, reader: RobotReader, keeper: SceneKeeper) -> None:
+    def __init__(
+        self,
+        node: ManagedNode,
+        robot: Robot,
+        reader: RobotReader,
+        keeper: SceneKeeper,
+        unmodelled: UnmodelledMap,
+    ) -> None:
         self._node, self._robot, self._reader, self._keeper = node, robot, reader, keeper
+        self._unmodelled = unmodelled
         group = ReentrantCallbackGroup()
         services: tuple[tuple[Any, str, Any], ...] = (
             (GetPlanningScene, "get_planning_scene", guarded(node, self._get, _unchanged)),
@@ -83,9 +93,9 @@ class SceneServices:
         if parts & (Parts.WORLD_OBJECT_NAMES | Parts.WORLD_OBJECT_GEOMETRY):
             shows = bool(parts & Parts.WORLD_OBJECT_GEOMETRY)
             message.world.collision_objects = self._objects(start, with_geometry=shows)
-        octomap = self._keeper.scene.objects.octomap
-        if parts & Parts.OCTOMAP and octomap is not None:
-            message.world.octomap = octomap.source
+        if parts & Parts.OCTOMAP:
+            octomap = self._keeper.scene.objects.octomap
+            message.world.octomap = self._unmodelled.message() if octomap is None else octomap.source
         if parts & Parts.ALLOWED_COLLISION_MATRIX:
             message.allowed_collision_matrix = acm_message(self._keeper.scene.acm)
         if parts & Parts.OBJECT_COLORS:

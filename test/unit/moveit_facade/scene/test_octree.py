@@ -18,6 +18,7 @@ from moveit_facade.scene.octree import (
     read_occupancy,
     read_values,
 )
+from moveit_facade.scene.octree_writing import write_occupancy
 from support.octrees import HALF, Cell, Node, occupancy, tree, values
 
 
@@ -47,6 +48,17 @@ def test_both_streams_have_the_cells_from_which_they_were_made(seed: int) -> Non
     found = read_values(values(root))
     assert cells_of(found) == occupied
     assert found.edge.max() == 4, "the block is of pruned leaves"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cells_are_written_as_the_format_has_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.unique(rng.integers(-(1 << 15), 1 << 15, (200, 3)) // (1, 40, 900), axis=0)
+    cells = {tuple(row) for row in rows.tolist()}
+    assert write_occupancy(rng.permutation(rows)) == occupancy(tree(cells)), "no eight of them are joined"
+    block = np.argwhere(np.ones((5, 4, 3), dtype=bool)) - 2
+    assert cells_of(read_occupancy(write_occupancy(block))) == {tuple(row) for row in block.tolist()}
+    assert write_occupancy(block[:0]) == b""
 
 
 def test_the_bytes_of_one_cell_at_the_origin_are_those_of_the_format() -> None:

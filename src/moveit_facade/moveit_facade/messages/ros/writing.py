@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import Point
 from sensor_msgs.msg import JointState
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
@@ -13,11 +15,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.voxels.voxel_map import VoxelMap
 from handiwork_ros import conversions as to
 from moveit_facade.model.error_codes import ErrorCode, RequestError
 from moveit_facade.scene.acm import AllowedCollisions
 from moveit_facade.scene.client_scene import AttachedBody, ClientObject
 from moveit_facade.scene.frames import PLANNING_FRAME
+from moveit_facade.scene.octree_writing import write_occupancy
 from moveit_msgs.msg import (
     AllowedCollisionEntry,
     AllowedCollisionMatrix,
@@ -27,6 +31,7 @@ from moveit_msgs.msg import (
     RobotState,
     RobotTrajectory,
 )
+from octomap_msgs.msg import OctomapWithPose
 
 WORLD_TYPE = "handiwork/world"
 """``type.db`` of an object of the world; those of clients keep their own type."""
@@ -162,6 +167,23 @@ def acm_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
         default_entry_names=list(matrix.defaults),
         default_entry_values=list(matrix.defaults.values()),
     )
+
+
+def octomap_message(voxels: VoxelMap) -> OctomapWithPose:
+    """Return a map of occupied cells as an octree of type OcTree, whose origin is the corner of the cells.
+
+    Args:
+        voxels: The map. The boxes in its cells are left out: an octree has whole cells.
+    """
+    stamp = to.time_to_msg(voxels.stamp_s)
+    message = OctomapWithPose(header=Header(frame_id=PLANNING_FRAME, stamp=stamp))
+    message.origin = to.pose_to_msg(Pose.of(voxels.grid.corner_m))
+    octomap = message.octomap
+    octomap.header, octomap.binary, octomap.id = message.header, True, "OcTree"
+    octomap.resolution = voxels.grid.cell_m
+    stream = write_occupancy(np.argwhere(voxels.occupied).astype(np.int64))
+    octomap.data = array("b", stream)
+    return message
 
 
 def _object_message(item: WorldObject, pose: Pose, *, with_geometry: bool) -> CollisionObject:
