@@ -6,6 +6,8 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 
+STILL_MPS = 0.001
+"""An arm that never is faster does not move: its curve is noise, m/s."""
 CUT_HZ = 10.0
 """Frequencies above this do not count for the smoothness, Hz."""
 LEAST_SHARE = 0.05
@@ -45,7 +47,7 @@ def sparc(speeds: Array, rate_hz: float) -> float:
     Returns:
         The number; 0 for an arm that did not move.
     """
-    if len(speeds) < 2 or float(np.max(np.abs(speeds))) <= 0.0:
+    if len(speeds) < 2 or float(np.max(np.abs(speeds))) < STILL_MPS:
         return 0.0
     count = 2 ** (int(np.ceil(np.log2(len(speeds)))) + PADDING)
     amplitudes = np.abs(np.fft.rfft(speeds, count))
