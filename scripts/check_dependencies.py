@@ -58,6 +58,8 @@ OPTIONAL |= {
     "mcap",
     "mcap_ros2",
     "zstandard",
+    "vla_eval",
+    "anyio",
 }
 """Modules without a rosdep key, or of programs of which these modules run inside; users install them by pip."""
 DEPENDS = ("depend", "exec_depend", "build_depend", "test_depend", "build_export_depend")

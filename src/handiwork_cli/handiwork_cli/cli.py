@@ -45,6 +45,7 @@ COMMANDS = {
     "files.calibrate": ("calibrate",),
     "files.score_judge": ("score-judge",),
     "files.generate": ("generate", "merge", "replay-actions"),
+    "files.evaluate": ("evaluate",),
     "files.render": ("render",),
     "files.export": ("export",),
     "stack.security": ("security",),

@@ -1,0 +1,1 @@
+"""Evaluations of policies: many episodes against task files, their results, tables and comparisons."""
