@@ -15,7 +15,16 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .clearance import ClearanceChecker
-from .joint_filter import ROUND_OFF, Motion, StepLimits, braked, braking_path, moved, step_toward
+from .joint_filter import (
+    ROUND_OFF,
+    Motion,
+    StepLimits,
+    braked,
+    braking_path,
+    braking_points,
+    moved,
+    step_toward,
+)
 from .settings import GuardSettings, OnCollision, OnExcess
 
 SHARES = (0.5, 0.25, 0.1)
@@ -113,6 +122,23 @@ class Guard:
             motion: Reference of the arm.
         """
         return braked(motion, self.limits)
+
+    def ahead(self, motion: Motion) -> tuple[Array, Array]:
+        """Return positions and velocities of the reference and of its brake, (n, dof) each; all of them are checked.
+
+        Args:
+            motion: Reference of the arm, as ``step`` or ``brake`` has returned it.
+        """
+        return braking_points(motion, self.limits)
+
+    def warm_up(self, motion: Motion) -> None:
+        """Run through a command that changes nothing, so that the first one of the loop takes no longer than others.
+
+        Args:
+            motion: Reference of an arm at rest.
+        """
+        self._checked(motion, motion.q)
+        self._checker.blocked(np.vstack([motion.q, motion.q]))
 
     def _checked(self, motion: Motion, target: Array) -> Guarded:
         settings, limits = self._settings, self.limits
