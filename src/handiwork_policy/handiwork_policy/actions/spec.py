@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -127,9 +127,11 @@ class ActionDecoder:
         for key, value in wanted.items():
             if key in about and about[key] != value:
                 text = f"the server's {key} is {about[key]!r}, but the goal asks for {value!r}"
-                raise BadAnswer(f"{text}; correct the goal, or give the server that belongs to it", FIELDS[key])
+                raise BadAnswer(
+                    f"{text}; correct the goal, or give the server that belongs to it", FIELDS[key]
+                )
 
-    def _check_joints(self, names: Any) -> None:
+    def _check_joints(self, names: Sequence[str] | None) -> None:
         mine = list(self._arm.joint_names)
         if names is not None and list(names) != mine:
             unknown = [name for name in names if name not in mine]

@@ -36,6 +36,8 @@ GRIP_STEP_M = 0.001
 LARGEST_LEAD = 0.08
 """A reference that is this far from the arm goes back to it, since something holds the arm, rad or m."""
 REST = 1e-6
+TAKE_S = 0.05
+"""Wait for an answer between two looks at whether the run is stopped, s."""
 
 
 @dataclass
@@ -104,7 +106,9 @@ class PolicyRunner:
         self.guard.update(world, self.port.world_T_base(), self.port.held(), self._motion)
         self.guard.warm_up(self._motion)
         self._ask(-1)
-        answer = self.inference.take(self.settings.server_timeout)
+        answer, left = None, math.ceil(self.settings.server_timeout / TAKE_S)
+        while answer is None and left > 0 and not self.port.why_stop():
+            answer, left = self.inference.take(TAKE_S), left - 1
         if answer is None:
             text = f"the policy server sent no answer within {self.settings.server_timeout:g} s"
             raise ServerSilent(f"{text}; check its load, or raise server_timeout")
