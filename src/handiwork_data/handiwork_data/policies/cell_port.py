@@ -87,6 +87,10 @@ class CellPort:
         """
         return 0.5 * self._step_s
 
+    def is_late(self) -> bool:
+        """See ``PolicyPort``; the world waits."""
+        return False
+
     def send(self, q: Array, v: Array) -> str:
         """See ``PolicyPort``; the world waits for the next step, so that the brake is not needed.
 

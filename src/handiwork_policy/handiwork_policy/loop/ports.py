@@ -53,6 +53,10 @@ class PolicyPort(Protocol):
         """
         ...
 
+    def is_late(self) -> bool:
+        """Return True when a command that is sent now would be followed too late: the arm brakes in this step."""
+        ...
+
     def send(self, q: Array, v: Array) -> str:
         """Send the reference of the end of this step, and the brake behind it; see ``smoothed`` for the curve.
 

@@ -180,7 +180,7 @@ class PolicyRunner:
             if (answer := self.inference.take()) is not None:
                 self._take(answer, step)
         self._anchor()
-        command = self._plan.command(step)
+        before, command = self._motion, self._plan.command(step)
         if command is None:
             self._late += 1
             if self.inference.waiting_s() > self.settings.server_timeout:
@@ -191,9 +191,10 @@ class PolicyRunner:
             guarded = self.guard.step(self._motion, command.q)
             self._motion = guarded.motion
             if guarded.refused:
+                self._send(before)
                 raise _End(ends.GUARD_REFUSED, f"the guard refused a command: {guarded.refused}")
             self._grip(command.width_m)
-        self._send()
+        self._send(before)
         self._note(step)
 
     def _wait(self, step: int) -> int:
@@ -257,15 +258,21 @@ class PolicyRunner:
         self._width = width_m
         self.port.grip(width_m)
 
-    def _send(self) -> None:
-        if fault := self.port.send(*self.guard.ahead(self._motion)):
+    def _send(self, before: Motion) -> None:
+        """Send the reference; where it would come too late, the arm brakes from the one before."""
+        if self.port.is_late():
+            self._late += 1
+            self._motion = self.guard.brake(before)
+        elif fault := self.port.send(*self.guard.ahead(self._motion)):
             raise _End(ends.CONTROLLER_REFUSED, f"the controller refused a command: {fault}")
 
     def _rest(self) -> None:
         """Brake to rest, by commands as all others."""
         while np.abs(self._motion.v).max() > REST:
-            self._motion = self.guard.brake(self._motion)
-            if self.port.send(*self.guard.ahead(self._motion)):
+            before, self._motion = self._motion, self.guard.brake(self._motion)
+            try:
+                self._send(before)
+            except _End:
                 return
             self._wait(0)
 
