@@ -80,12 +80,14 @@ class WatchedCondition:
 
     Attributes:
         truth: Its value.
+        stamp_s: Time of the world that was looked at, s.
         is_confirmed: It is TRUE for a while, with its objects at rest.
         reason: A sentence with numbers.
         margin: Distance to the boundary in its own unit; nan without one.
     """
 
     truth: Truth
+    stamp_s: float
     is_confirmed: bool
     reason: str
     margin: float
@@ -96,12 +98,10 @@ class ConditionTable:
     """All conditions that the monitor watches, at one moment.
 
     Attributes:
-        stamp_s: Time of the table, s of the robot's world.
         age_s: Time since it came, s of steady time.
         conditions: The conditions by key.
     """
 
-    stamp_s: float
     age_s: float
     conditions: dict[str, WatchedCondition]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
 from handiwork_core.control.tolerances import Tolerances
 from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits, TrajectoryGoal, check
 from handiwork_core.model.geometry import Array
@@ -88,7 +89,8 @@ def taken_over(
 
     A schedule whose curve passes through the reference now is followed exactly, as the joint_trajectory_controller of
     ros2_control does. Any other one is joined at the first point to which the arm can go within its acceleration
-    limits; where there is none, at the one that needs the least.
+    limits. Where there is none, a schedule that begins later is joined at the point that needs the least, and one that
+    has begun is refused: the arm goes on with the one before, to its rest.
 
     Args:
         limits: Limits of the joints.
@@ -127,4 +129,9 @@ def _first_point(
     end = (2.0 * reference[1] + 4.0 * qd[ahead]) / time - way
     need = (np.maximum(np.abs(begin), np.abs(end)) / limits.acceleration).max(axis=1)
     gentle = np.flatnonzero(need <= JOIN_EXCESS)
+    if not len(gentle) and t_s[0] <= 0.0:
+        text = (
+            f"the arm is off the schedule's curve, and would need {need.min():.2f} of its acceleration limits"
+        )
+        raise GoalRefused(ErrorCode.INVALID_GOAL, f"{text} to join it; {JOIN_EXCESS:g} is most")
     return int(ahead[gentle[0] if len(gentle) else need.argmin()])

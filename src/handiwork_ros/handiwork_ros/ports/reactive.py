@@ -10,7 +10,6 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import ArmSpec
 from handiwork_ros.conversions import time_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
-from handiwork_ros.rclpy_support.service_call import on_executor
 
 
 class ReactiveClient:
@@ -47,7 +46,8 @@ class ReactiveClient:
             JointTrajectoryPoint(positions=place, velocities=speed, time_from_start=_duration(time_s))
             for place, speed, time_s in zip(q.tolist(), v.tolist(), due_s.tolist(), strict=True)
         ]
-        on_executor(self._node, lambda: self._publisher.publish(message))
+        # Not by the executor: a message that waits there comes too late. Publishers are safe between threads.
+        self._publisher.publish(message)
 
 
 def _duration(time_s: float) -> Duration:

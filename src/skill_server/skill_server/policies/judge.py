@@ -18,10 +18,25 @@ class MonitorJudge:
     Args:
         conditions: The monitor.
         keys: Keys of ``until``, then of each subtask.
+        since_s: Verdicts on an older world do not count, s of the robot's world.
     """
 
-    def __init__(self, conditions: WatchedConditions, keys: Sequence[str]) -> None:
-        self._conditions, self._keys = conditions, tuple(keys)
+    def __init__(self, conditions: WatchedConditions, keys: Sequence[str], since_s: float) -> None:
+        self._conditions, self._keys, self._since_s = conditions, tuple(keys), since_s
+
+    def begin(self, since_s: float) -> None:
+        """Let older verdicts not count any more.
+
+        Args:
+            since_s: Time of the world, s.
+        """
+        self._since_s = since_s
+
+    def is_fresh(self) -> bool:
+        """Return True once the monitor has judged a world that is new enough."""
+        table = self._conditions.table()
+        found = None if table is None else table.conditions.get(self._keys[0])
+        return found is not None and found.stamp_s >= self._since_s
 
     def look(self) -> tuple[Judged, ...]:
         """See ``Judge``; a condition that is not watched any more, or not told, is not TRUE."""
@@ -37,4 +52,6 @@ class MonitorJudge:
         found = conditions.get(key)
         if found is None:
             return Judged(False, False, f"the monitor does not watch {key} any more")
+        if found.stamp_s < self._since_s:
+            return Judged(False, False, "the monitor has not judged it since")
         return Judged(found.truth is Truth.TRUE, found.is_confirmed, found.reason, found.margin)

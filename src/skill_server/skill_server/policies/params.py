@@ -119,7 +119,7 @@ def check_params(params: RunPolicyParams, robot: Robot, arm: ArmSpec, world: Wor
 def _server(address: str) -> Outcome:
     if address.startswith(SCHEMES):
         return OK
-    text = f"is {address!r}; write an address such as ws://localhost:8000"
+    text = f"server is {address!r}; write an address such as ws://localhost:8000"
     return checks.fault(Code.BAD_GOAL, "server", text)
 
 

@@ -38,8 +38,8 @@ FRAMES_S = 3.0
 POLL_S = 0.05
 FINGERS_S = 6.0
 """Longest wait for the end of the fingers' motion, s of steady time."""
-VERDICT_S = 0.3
-"""Longest wait for the monitor's verdict on the arm at rest, s of steady time; it sends changes at once."""
+VERDICT_S = 3.0
+"""Longest wait for the monitor's verdict on the arm at rest, s of steady time; it sends one at least each second."""
 CODES = {
     ends.TIME_OVER: Code.CONDITION_FALSE,
     ends.GUARD_REFUSED: Code.TRAJECTORY_REFUSED,
@@ -88,7 +88,7 @@ class PolicyFunction(CommandFunction):
         """
         settings = settings_of(self.params, context.world.snapshot())
         reactive, conditions = needed(context)
-        judge = MonitorJudge(conditions, watched(settings, conditions, context))
+        judge = MonitorJudge(conditions, watched(settings, conditions, context), context.clock.now_s())
         with contextlib.ExitStack() as stack:
             pictures = stack.enter_context(opened(settings, context))
             client = connected(self.params.server, settings.server_timeout, context)
@@ -104,7 +104,7 @@ class PolicyFunction(CommandFunction):
             found = runner.run()
             self._rest(context)
             if not context.token.is_set():
-                await_verdict(context, conditions)
+                await_verdict(context, judge)
                 found = runner.look_again(found)
         keep_held(context)
         return found
@@ -247,19 +247,17 @@ def root_pose(context: Context) -> Pose:
     return context.world.world_T_base() @ link_poses(robot, joints, (base,))[base].inverse()
 
 
-def await_verdict(context: Context, conditions: WatchedConditions) -> None:
-    """Wait until the monitor has judged the world of now.
+def await_verdict(context: Context, judge: MonitorJudge) -> None:
+    """Wait until the monitor has judged the world of now, in which the arm rests; only that counts from now on.
 
     Args:
         context: Context of the run.
-        conditions: The monitor.
+        judge: The monitor.
     """
-    now_s, end_s = context.clock.now_s(), time.monotonic() + VERDICT_S
-    while time.monotonic() < end_s and not context.token.is_set():
-        table = conditions.table()
-        if table is not None and table.stamp_s >= now_s:
-            return
-        context.clock.sleep(POLL_S, should_stop=context.token.is_set)
+    judge.begin(context.clock.now_s())
+    end_s = time.monotonic() + VERDICT_S
+    while not judge.is_fresh() and time.monotonic() < end_s and not context.token.is_set():
+        context.clock.sleep(POLL_S, should_stop=lambda: context.token.is_set() or time.monotonic() > end_s)
 
 
 def keep_held(context: Context) -> None:

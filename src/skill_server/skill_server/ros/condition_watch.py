@@ -76,12 +76,15 @@ class ConditionWatch:
         came_s, message = newest
         conditions = {
             one.key: WatchedCondition(
-                Truth(one.value), bool(one.verdict.at_end), str(one.reason), float(one.margin)
+                Truth(one.value),
+                time_from_msg(one.stamp),
+                bool(one.verdict.at_end),
+                str(one.reason),
+                float(one.margin),
             )
             for one in message.conditions
         }
-        stamp_s = time_from_msg(message.header.stamp)
-        return ConditionTable(stamp_s, time.monotonic() - came_s, conditions)
+        return ConditionTable(time.monotonic() - came_s, conditions)
 
     def _keep(self, message: Any) -> None:
         self._newest = time.monotonic(), message

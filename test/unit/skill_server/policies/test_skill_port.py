@@ -7,6 +7,7 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from handiwork_core.contracts.skill import Context
+from handiwork_core.control.goal_refusal import GoalRefused
 from handiwork_core.control.trajectory_controller import Phase, TrajectoryController
 from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array
@@ -30,7 +31,7 @@ class Topic:
         self.controller = TrajectoryController(limits, cell.q.copy())
         self._waiting = list[tuple[float, float, Array, Array, Array]]()
         self.places, self.rates = [cell.q.copy()], [np.zeros_like(cell.q)]
-        self._now_s = cell.now_s
+        self._now_s, self.refused = cell.now_s, 0
 
     def fault(self) -> str:
         return ""
@@ -43,7 +44,10 @@ class Topic:
         while self._now_s < to_s - 1e-9:
             while self._waiting and self._waiting[0][0] <= self._now_s + 1e-9:
                 _, stamp_s, q, v, due_s = self._waiting.pop(0)
-                self.controller.schedule(due_s + stamp_s - self._now_s, q, v)
+                try:
+                    self.controller.schedule(due_s + stamp_s - self._now_s, q, v)
+                except GoalRefused:
+                    self.refused += 1
             here = self.controller.reference
             now = self.controller.update(here.position, here.velocity, TICK_S)
             self.places.append(now.position.copy())
@@ -132,9 +136,10 @@ def test_a_step_that_takes_long_brakes_the_arm_and_the_reference_alike(bench: Be
     assert bench.greatest_share() < 1.01
 
 
-def test_a_message_that_comes_late_is_joined_gently(bench: Bench) -> None:
-    for k in range(24):
-        bench.topic.delay_s = 0.11 if k == 10 else 0.004
+@pytest.mark.parametrize("delay_s", [0.06, 0.09, 0.11, 0.2])
+def test_a_message_that_comes_late_is_joined_gently_or_refused(bench: Bench, delay_s: float) -> None:
+    for k in range(40):
+        bench.topic.delay_s = delay_s if k == 10 else 0.004
         bench.step(np.full(6, 0.1))
     bench.finish()
     rest = braking_points(bench.motion, bench.limits)[0][-1]
