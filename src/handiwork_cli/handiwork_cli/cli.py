@@ -47,6 +47,7 @@ COMMANDS = {
     "files.generate": ("generate", "merge", "replay-actions"),
     "files.render": ("render",),
     "files.export": ("export",),
+    "stack.serve_policy": ("serve-policy",),
     "stack.security": ("security",),
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""

@@ -10,27 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 from handiwork_msgs.action import RunSkill
-from scipy.spatial.transform import Rotation as ScipyRotation
 from sensor_msgs.msg import Image
 from websockets.sync.server import ServerConnection, serve
 
-from handiwork_core.model.geometry import Array, Rotation
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_policy.protocol.server import FunctionPolicy, PolicyServer
+from handiwork_policy.protocol.source import load_policy
 from handiwork_policy.verdicts import result as ends
 from handiwork_policy.verdicts.result import from_message
 from handiwork_ros.clients.skill_client import SkillReport
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
-from support.paths import ROBOTS
+from support.paths import ROBOTS, ROOT
 from support.stack.rig import Rig, wait_for
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 ARM = load_robot(ROBOTS / "fr3").arms["fr3_arm"]
 GRABBED = "object_grabbed"
-STEP_M, CHUNK = 0.01, 8
-"""Way of the hand in a step of 40 ms, and the steps of a chunk."""
+CHUNK = 8
 RESULT_S = 120.0
 NOT_MOVED = 0.004
 """A joint of an arm that was sent nothing stays within this, rad."""
@@ -45,25 +44,6 @@ def served() -> Iterator[Callable[[Act], str]]:
     """Serve functions as policies for the time of a test; return the address of each."""
     with ExitStack() as stack:
         yield lambda act: stack.enter_context(PolicyServer(FunctionPolicy(act))).address
-
-
-def grasp(observation: dict[str, Any]) -> Array:
-    """Go over the cube, down to it, and close the fingers; the state is ee_pose and the pose of the cube."""
-    state = np.asarray(observation["observation/state"], dtype=np.float64)
-    hand, cube = state[:3], state[7:10]
-    turn = ScipyRotation.from_matrix(Rotation.from_wxyz(state[3:7]).matrix()).as_rotvec()
-    assert ARM.gripper is not None
-    at_cube = cube + [0.0, 0.0, ARM.gripper.tcp_offset_m]
-    away = float(np.linalg.norm((at_cube - hand)[:2]))
-    goal = at_cube + [0.0, 0.0, 0.08 if away > 0.01 else 0.0]
-    is_there = bool(np.linalg.norm(goal - hand) < 0.006)
-    rows = []
-    for _ in range(CHUNK):
-        way = goal - hand
-        length = float(np.linalg.norm(way))
-        hand = goal if length <= STEP_M else hand + STEP_M / length * way
-        rows.append([*hand, *turn, 0.0 if is_there else 0.08])
-    return np.array(rows)
 
 
 def swing(observation: dict[str, Any]) -> Array:
@@ -94,9 +74,10 @@ def measured(rig: Rig, joint: int = 0) -> Array:
 
 
 def test_a_policy_grasps_until_the_monitor_confirms(rig: Rig, served: Callable[[Act], str]) -> None:
+    policy = load_policy(f"{ROOT / 'examples/grasp_policy.py'}:make")
     report = run(
         rig,
-        served(grasp),
+        served(lambda seen: policy.infer(seen)["actions"]),
         state=["ee_pose", "object_pose(cube)"],
         action_space="ee_pose",
         gripper="width",

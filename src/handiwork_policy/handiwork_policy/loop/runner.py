@@ -192,6 +192,7 @@ class PolicyRunner:
             self._motion = guarded.motion
             if guarded.refused:
                 self._send(before)
+                self._wait(step + 1)
                 raise _End(ends.GUARD_REFUSED, f"the guard refused a command: {guarded.refused}")
             self._grip(command.width_m)
         self._send(before)

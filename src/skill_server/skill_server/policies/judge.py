@@ -39,7 +39,7 @@ class MonitorJudge:
         return found is not None and found.stamp_s >= self._since_s
 
     def look(self) -> tuple[Judged, ...]:
-        """See ``Judge``; a condition that is not watched any more, or not told, is not TRUE."""
+        """See ``Judge``; a condition that is not watched any more, or not judged for long, is not TRUE."""
         table = self._conditions.table()
         if table is None or table.age_s > SILENT_S:
             text = (

@@ -51,7 +51,7 @@ class SkillPort:
         self._step_s = 1.0 / rate_hz
         self._velocity, self._acceleration = _limits(context)
         self._begin_s = math.nan
-        self._kept = math.ceil(LAG_S / self._step_s) + 1
+        self._kept = math.ceil(LAG_S / self._step_s) + 2
         """References that are sent again, since the arm has not passed them."""
         self._past: deque[tuple[Array, Array]] = deque(maxlen=self._kept)
         self._rows: tuple[Array, Array] = (np.empty((0, 0)), np.empty((0, 0)))

@@ -50,7 +50,7 @@ CODES = {
     ends.STOPPED: Code.GRIPPER_FAILED,
     ends.SUCCESS: Code.CONDITION_FALSE,
 }
-"""How a run without success ended -> code; a run that was stopped by its token has the code of that. The last one
+"""The end of a run without success -> code; a run that was stopped by its token has the code of that. The last one
 is of a condition that was confirmed, and no longer holds once the arm is at rest."""
 FIELDS = {ends.SERVER_SILENT: "server", ends.SERVER_FAULT: "server", ends.CAMERA_FAULT: "cameras"}
 

@@ -105,13 +105,16 @@ def bench() -> Bench:
     return Bench()
 
 
-def test_the_arm_follows_the_curve_through_the_references(bench: Bench) -> None:
+@pytest.mark.parametrize("delay_s", [0.0, 0.004, 0.03, 0.07])
+def test_the_arm_follows_the_curve_through_the_references(bench: Bench, delay_s: float) -> None:
+    bench.topic.delay_s = delay_s
     for k in range(20):
         assert bench.step(np.full(6, 0.1 if k < 12 else -0.05)) == 0
     bench.finish()
     expected = _curve(bench.references, len(bench.places))
     assert np.abs(bench.places[: len(expected)] - expected).max() < 1e-6
     assert bench.greatest_share() < 1.01
+    assert not bench.topic.refused
 
 
 def test_without_a_further_message_the_arm_brakes_on_what_was_sent(bench: Bench) -> None:
