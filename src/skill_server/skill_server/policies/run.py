@@ -16,6 +16,7 @@ from handiwork_core.contracts.reactive import Reactive, WatchedConditions
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_policy.loop.runner import PolicyRunner
 from handiwork_policy.loop.settings import PolicySettings
@@ -31,8 +32,8 @@ from .params import RunPolicyParams, settings_of
 from .pictures import CameraPictures
 from .port import LAG_S, SkillPort
 
-BRAKE_S = 1.0
-"""Longest wait for the end of the last schedule in a world that stands still, s of steady time."""
+BRAKE_S = 10.0
+"""Longest wait for the end of the last schedule, s of steady time."""
 FRAMES_S = 3.0
 """Longest wait for the first image of each camera, s of the robot's world."""
 POLL_S = 0.05
@@ -104,23 +105,35 @@ class PolicyFunction(CommandFunction):
             found = runner.run()
             self._rest(context)
             if not context.token.is_set():
-                await_verdict(context, judge)
+                await_verdict(context, judge, is_wanted=found.end == ends.SUCCESS)
                 found = runner.look_again(found)
         keep_held(context)
         return found
 
     def _rest(self, context: Context) -> None:
-        """Return once the arm rests at the end of the last schedule.
+        """Return once the arm rests at the end of the last schedule; one that does not is stopped by the executor.
 
         Raises:
             StepFailed: It does not come to rest.
         """
         end_s = time.monotonic() + BRAKE_S
-        time_s = LAG_S + 1.0 / self.params.rate_hz
-        context.clock.sleep(time_s, should_stop=lambda: time.monotonic() > end_s)
-        stopped = context.arm.stop()
-        if not stopped.ok:
-            raise StepFailed(stopped)
+        left_s = LAG_S + 1.0 / self.params.rate_hz
+        while not context.token.is_set():
+            context.clock.sleep(left_s, should_stop=lambda: _is_over(context, end_s))
+            if _is_at_rest(context):
+                return
+            if time.monotonic() > end_s:
+                raise StepFailed(Outcome(Code.UNRESPONSIVE, f"the arm is not at rest within {BRAKE_S:g} s"))
+            left_s = POLL_S
+
+
+def _is_over(context: Context, end_s: float) -> bool:
+    return context.token.is_set() or time.monotonic() > end_s
+
+
+def _is_at_rest(context: Context) -> bool:
+    speeds = context.world.snapshot().joints.velocity
+    return all(abs(speeds.get(name, math.inf)) < JOINT_REST for name in context.arm_spec.joint_names)
 
 
 def needed(context: Context) -> tuple[Reactive, WatchedConditions]:
@@ -247,17 +260,20 @@ def root_pose(context: Context) -> Pose:
     return context.world.world_T_base() @ link_poses(robot, joints, (base,))[base].inverse()
 
 
-def await_verdict(context: Context, judge: MonitorJudge) -> None:
+def await_verdict(context: Context, judge: MonitorJudge, *, is_wanted: bool) -> None:
     """Wait until the monitor has judged the world of now, in which the arm rests; only that counts from now on.
 
     Args:
         context: Context of the run.
         judge: The monitor.
+        is_wanted: True: the condition was confirmed while the arm moved, and is given time to be confirmed again.
     """
     judge.begin(context.clock.now_s())
     end_s = time.monotonic() + VERDICT_S
-    while not judge.is_fresh() and time.monotonic() < end_s and not context.token.is_set():
-        context.clock.sleep(POLL_S, should_stop=lambda: context.token.is_set() or time.monotonic() > end_s)
+    while not (judge.look()[0].is_confirmed if is_wanted else judge.is_fresh()):
+        if _is_over(context, end_s):
+            return
+        context.clock.sleep(POLL_S, should_stop=lambda: _is_over(context, end_s))
 
 
 def keep_held(context: Context) -> None:
