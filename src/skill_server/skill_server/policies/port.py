@@ -112,7 +112,7 @@ class SkillPort:
         if float(np.abs(self._past[-1][0] - before).max()) > ALIKE:
             self._join(q[-1])
         else:
-            self._publish(q, v, self._step_s * np.arange(1, len(q) + 1))
+            self._publish(q, v, np.asarray(self._step_s * np.arange(1, len(q) + 1), dtype=np.float64))
             self._rows, self._is_sent = (q, v), True
         return ""
 

@@ -234,12 +234,13 @@ def _words(hint: Any) -> tuple[str, ...]:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    if isinstance(field.default, Enum):
-        return field.default.value
-    if field.default is not dataclasses.MISSING:
-        return list(field.default) if isinstance(field.default, tuple) else field.default
-    assert field.default_factory is not dataclasses.MISSING
-    return field.default_factory()
+    if field.default is dataclasses.MISSING:
+        assert field.default_factory is not dataclasses.MISSING
+        return field.default_factory()
+    default: Any = field.default
+    if isinstance(default, Enum):
+        return default.value
+    return list(default) if isinstance(default, tuple) else default
 
 
 def _first(kind: FieldKind, low: float | None, high: float | None) -> Any:
