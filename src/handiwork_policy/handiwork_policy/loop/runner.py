@@ -256,6 +256,8 @@ class PolicyRunner:
     def _grip(self, width_m: float) -> None:
         if math.isnan(width_m) or abs(width_m - self._width) < GRIP_STEP_M:
             return
+        if self.guard.opening(width_m, self._motion) is None:
+            return
         self._width = width_m
         self.port.grip(width_m)
 
