@@ -4,7 +4,7 @@ Serve it, and run it on a stack:
 
     handiwork serve-policy examples/grasp_policy.py:make
     handiwork run run_policy server=ws://localhost:8000 until=object_grabbed action_space=ee_pose \
-        'state=[ee_pose, object_pose(cube)]' 'guard={may_touch: [cube]}'
+        'state=[ee_pose, object_pose(cube), gripper_width]' 'guard={may_touch: [cube]}'
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from handiwork import Rotation
 TCP_M = 0.1034
 """From the FR3's hand to the point between its fingertips."""
 ABOVE_M, ALIGNED_M, THERE_M = 0.08, 0.01, 0.006
-OPEN_M = 0.08
+OPEN_M, EMPTY_M = 0.08, 0.03
+"""Opening of the fingers, and the one below which they cannot hold the cube."""
 STEP_M, CHUNK = 0.01, 8
 """Way of the hand in a step, and the steps of a chunk."""
 
@@ -34,13 +35,14 @@ def act(observation: dict[str, Any]) -> NDArray[np.float64]:
     """Return the poses of the hand in the next steps, as position and rotation vector, with the opening.
 
     Args:
-        observation: Its state is the pose of the hand and that of the cube, x, y, z, w, x, y, z each.
+        observation: Its state is the pose of the hand, that of the cube, x, y, z, w, x, y, z each, and the opening.
     """
     state = np.asarray(observation["observation/state"], dtype=np.float64)
     hand, cube = state[:3], state[7:10]
     turn = rotation_vector(Rotation.from_wxyz(state[3:7]).wxyz)
     at_cube = cube + [0.0, 0.0, TCP_M]
-    is_aligned = float(np.linalg.norm((at_cube - hand)[:2])) < ALIGNED_M
+    is_empty = float(state[14]) < EMPTY_M  # it has closed on nothing: open, rise, and try again
+    is_aligned = not is_empty and float(np.linalg.norm((at_cube - hand)[:2])) < ALIGNED_M
     goal = at_cube if is_aligned else at_cube + [0.0, 0.0, ABOVE_M]
     is_there = is_aligned and float(np.linalg.norm(goal - hand)) < THERE_M
     rows = []
