@@ -30,8 +30,10 @@ UNFORESEEN = {
     "insert",
     "press",
     "wipe",
+    "run_policy",
 }
-"""The skills that drive the base, choose each step in the world as the one before leaves it, or yield to a force."""
+"""The skills that drive the base, choose each step in the world as the one before leaves it, yield to a force, or ask
+a policy."""
 
 
 def previewed(suite: SkillContract[Any], fakes: Fakes) -> PreviewResult:

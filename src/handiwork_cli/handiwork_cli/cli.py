@@ -48,6 +48,7 @@ COMMANDS = {
     "files.evaluate": ("evaluate",),
     "files.render": ("render",),
     "files.export": ("export",),
+    "stack.serve_policy": ("serve-policy",),
     "stack.security": ("security",),
 }
 """The modules below ``commands``, in the order of the help, with the commands that each declares."""

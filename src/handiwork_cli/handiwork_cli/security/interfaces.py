@@ -25,6 +25,8 @@ class Interfaces:
     sends_goals: tuple[str, ...] = ()
     executes_on_host: tuple[str, ...] = ()
     """The actions of the process's second node."""
+    subscribes_on_demand: tuple[str, ...] = ()
+    """Topics that it subscribes to while a goal needs them."""
 
     def joined(self, other: Interfaces) -> Interfaces:
         """Return the interfaces of both.

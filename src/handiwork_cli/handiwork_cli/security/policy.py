@@ -14,6 +14,7 @@ ENCLAVES = "/handiwork"
 LISTS = (
     ("topics", "topic", "publish", "publishes"),
     ("topics", "topic", "subscribe", "subscribes"),
+    ("topics", "topic", "subscribe", "subscribes_on_demand"),
     ("services", "service", "reply", "serves"),
     ("services", "service", "request", "calls"),
     ("actions", "action", "execute", "executes"),

@@ -22,6 +22,7 @@ from .arrival import WaypointTolerances, arrived_at, ee_pose
 from .commands import Command
 from .planning import Attachment, ShouldStop
 from .ports import Arm, Clock, Compliance, FrameSource, Gripper, Planner, WorldSource
+from .reactive import Cameras, Reactive, WatchedConditions
 
 P = TypeVar("P")
 
@@ -248,6 +249,10 @@ class Context:
         begun: Snapshot at the beginning of the run, to which relative goals refer at each attempt; None before it.
         contact: CONTACT with its force in words, once a move ended by contact in this walk of the commands; else None.
         compliance: Admittance controller of the arm; None: the arm cannot yield to a force.
+        reactive: Reactive topic of the arm's controller; None: there is none.
+        cameras: Images of cameras; None: there are none.
+        conditions: What the monitor watches; None: there is no monitor.
+        finding: What a function has found, for the skill to return as its success; None before it.
         partners: Contexts of the further arms that the run has, by name; they have the token of this one.
     """
 
@@ -277,6 +282,10 @@ class Context:
     begun: World | None = None
     contact: Outcome | None = None
     compliance: Compliance | None = None
+    reactive: Reactive | None = None
+    cameras: Cameras | None = None
+    conditions: WatchedConditions | None = None
+    finding: Outcome | None = None
     partners: Mapping[str, Context] = field(default_factory=dict)
 
 

@@ -1,10 +1,12 @@
-"""A stream of points with irregular arrival times, and a smooth motion along it."""
+"""Streams of points, and of schedules, with irregular arrival times, and a smooth motion along them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.control.trajectory_goal import JointLimits
+from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
+from handiwork_core.control.tolerances import Tolerances
+from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits, TrajectoryGoal, check
 from handiwork_core.model.geometry import Array
 
 SILENT_S = 0.1
@@ -67,3 +69,69 @@ class PointStream:
         place = q + rate * step_s
         inside = np.clip(place, limits.lower, limits.upper)
         return inside, np.where(inside == place, rate, 0.0)
+
+
+SOONEST_S = 0.04
+"""Points of a schedule that are due sooner are left out, so that the arm joins the later ones without a jerk, s."""
+SAME_PLACE, SAME_RATE = 1e-5, 1e-3
+"""A reference that is so near to the curve of a schedule lies on it, rad or m, rad/s or m/s."""
+JOIN_EXCESS = 1.25
+"""Share of the acceleration limits with which an arm may join a schedule that it is not on."""
+
+
+def taken_over(
+    limits: JointLimits,
+    points: tuple[Array, Array, Array],
+    reference: tuple[Array, Array],
+    tolerances: Tolerances,
+) -> tuple[CheckedTrajectory, float]:
+    """Return the path along a schedule from where an arm is, and the time on it.
+
+    A schedule whose curve passes through the reference now is followed exactly, as the joint_trajectory_controller of
+    ros2_control does. Any other one is joined at the first point to which the arm can go within its acceleration
+    limits. Where there is none, a schedule that begins later is joined at the point that needs the least, and one that
+    has begun is refused: the arm goes on with the one before, to its rest.
+
+    Args:
+        limits: Limits of the joints.
+        points: Time until each point is due, (n,), s; positions and velocities, (n, dof) each.
+        reference: Position and velocity of the arm, (dof,) each.
+        tolerances: Tolerances of the controller.
+
+    Raises:
+        GoalRefused: The numbers make no sense, or exceed a limit.
+    """
+    t_s, q, qd = points
+    if t_s[0] <= 0.0 < t_s[-1]:
+        whole = check(TrajectoryGoal(limits.names, t_s - t_s[0], q, qd), limits, None, tolerances)
+        place, rate = whole.sample(-t_s[0])
+        apart = np.abs(place - reference[0]).max(), np.abs(rate - reference[1]).max()
+        if apart[0] <= SAME_PLACE and apart[1] <= SAME_RATE:
+            return whole, float(-t_s[0])
+    t_s = np.append(t_s[:-1], max(t_s[-1], SOONEST_S))
+    first = _first_point(limits, (t_s, q, qd), reference)
+    rows = np.vstack([reference[0], q[first:]]), np.vstack([reference[1], qd[first:]])
+    goal = TrajectoryGoal(limits.names, np.concatenate([[0.0], t_s[first:]]), *rows)
+    return check(goal, limits, reference[0], tolerances), 0.0
+
+
+def _first_point(
+    limits: JointLimits, points: tuple[Array, Array, Array], reference: tuple[Array, Array]
+) -> int:
+    """Return the index of the point at which a schedule is joined, by the accelerations of the cubic to it."""
+    t_s, q, qd = points
+    ahead = np.flatnonzero(t_s >= SOONEST_S)
+    if not np.isfinite(q).all() or not np.isfinite(qd).all():
+        return int(ahead[0])
+    time = t_s[ahead, None]
+    way = 6.0 * (q[ahead] - reference[0]) / time**2
+    begin = way - (4.0 * reference[1] + 2.0 * qd[ahead]) / time
+    end = (2.0 * reference[1] + 4.0 * qd[ahead]) / time - way
+    need = (np.maximum(np.abs(begin), np.abs(end)) / limits.acceleration).max(axis=1)
+    gentle = np.flatnonzero(need <= JOIN_EXCESS)
+    if not len(gentle) and t_s[0] <= 0.0:
+        text = (
+            f"the arm is off the schedule's curve, and would need {need.min():.2f} of its acceleration limits"
+        )
+        raise GoalRefused(ErrorCode.INVALID_GOAL, f"{text} to join it; {JOIN_EXCESS:g} is most")
+    return int(ahead[gentle[0] if len(gentle) else need.argmin()])

@@ -10,7 +10,7 @@ import numpy as np
 from handiwork_core.admittance.rule import AdmittanceRule
 from handiwork_core.control.contact_guard import ContactGuard, Measure, not_measured
 from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
-from handiwork_core.control.point_stream import SILENT_S, PointStream
+from handiwork_core.control.point_stream import SILENT_S, PointStream, taken_over
 from handiwork_core.control.tolerances import Tolerances
 from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits, TrajectoryGoal, check
 from handiwork_core.model.geometry import Array
@@ -20,9 +20,6 @@ SLOWEST_BRAKE_S = 0.4
 """Longest duration of a brake along the path, s, even if it needs more than the acceleration limits."""
 RISE_PER_S = 0.5
 """Rise of a path's rate per second after it was reduced: two seconds to full speed."""
-
-SOONEST_S = 0.04
-"""Points of a schedule that are due sooner are left out, so that the arm joins the later ones without a jerk, s."""
 
 STREAM_JUMP_RAD = 0.2
 """A streamed position farther than this from the measured one is refused as a mistake, rad or m."""
@@ -204,12 +201,12 @@ class TrajectoryController:
         self.phase = Phase.STREAM
 
     def schedule(self, t_s: Array, q: Array, qd: Array) -> None:
-        """Go through points at their times, and rest at the last; the next schedule takes over at once.
+        """Go through points at their times, and rest at the last; the next schedule takes over, see ``taken_over``.
 
         The joint_trajectory_controller of ros2_control does the same with messages on its topic.
 
         Args:
-            t_s: Time until each point is due, (n,), s; the last one is due no sooner than ``SOONEST_S``.
+            t_s: Time until each point is due, (n,), s; those that are over show the curve that leads here.
             q: Positions, (n, dof), rad or m.
             qd: Velocities, (n, dof), rad/s or m/s; the last row is zero.
 
@@ -220,13 +217,9 @@ class TrajectoryController:
             raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
         if t_s[-1] <= 0.0:
             raise GoalRefused(ErrorCode.OLD_HEADER_TIMESTAMP, f"the last point was for {-t_s[-1]:.3f} s ago")
-        t_s = np.append(t_s[:-1], max(t_s[-1], SOONEST_S))
-        ahead = t_s >= SOONEST_S
-        start = self.reference
-        rows = np.vstack([start.position, q[ahead]]), np.vstack([start.velocity, qd[ahead]])
-        goal = TrajectoryGoal(self.limits.names, np.concatenate([[0.0], t_s[ahead]]), *rows)
-        self._goal = check(goal, self.limits, start.position, self.tolerances)
-        self.phase, self._path_s, self._rate = Phase.SCHEDULE, 0.0, 1.0
+        start = self.reference.position, self.reference.velocity
+        self._goal, self._path_s = taken_over(self.limits, (t_s, q, qd), start, self.tolerances)
+        self.phase, self._rate = Phase.SCHEDULE, 1.0
 
     def stop(self, ending: Ending, message: str) -> None:
         """Brake along the path.

@@ -79,14 +79,26 @@ class CellPort:
         """See ``PolicyPort``."""
         return self._cameras.pictures()
 
-    def send(self, q: Array, v: Array) -> str:
-        """See ``PolicyPort``.
+    def lag_s(self, stamp_s: float) -> float:
+        """See ``PolicyPort``; the arm follows half a step behind, and measurements are of now.
 
         Args:
-            q: Positions, (dof,), rad or m.
-            v: Velocities, (dof,), rad/s or m/s.
+            stamp_s: Not needed.
         """
-        self._before, self._point = self._point, Reference(q, v)
+        return 0.5 * self._step_s
+
+    def is_late(self) -> bool:
+        """See ``PolicyPort``; the world waits."""
+        return False
+
+    def send(self, q: Array, v: Array) -> str:
+        """See ``PolicyPort``; the world waits for the next step, so that the brake is not needed.
+
+        Args:
+            q: Positions, (n, dof), rad or m.
+            v: Velocities, (n, dof), rad/s or m/s.
+        """
+        self._before, self._point = self._point, Reference(q[0], v[0])
         return self._stream(0)
 
     def grip(self, width_m: float) -> None:
@@ -101,12 +113,13 @@ class CellPort:
         here = float(self._cell.sim.world.joints().position[axis.indices[0]])
         axis.controller.start(GripperGoal(gripper.position(width_m)), here)
 
-    def wait_step(self) -> None:
-        """See ``PolicyPort``."""
+    def wait_step(self) -> int:
+        """See ``PolicyPort``; no step is missed."""
         for tick in range(1, self._ticks + 1):
             self._cell.tick()
             if tick < self._ticks:
                 self._stream(tick)
+        return 0
 
     def why_stop(self) -> str:
         """See ``PolicyPort``."""

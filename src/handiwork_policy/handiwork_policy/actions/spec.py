@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -29,6 +29,15 @@ class ActionSpace(Enum):
     """Pose of the EE in the arm's base: x, y, z, m, and a rotation vector, rad."""
     EE_DELTA = "ee_delta"
     """Change of that pose from action to action: x, y, z, m, and a rotation vector, rad, in the axes of the base."""
+
+
+FIELDS = {
+    "action_dim": "action_space",
+    "action_space": "action_space",
+    "gripper": "gripper",
+    "action_horizon": "chunk",
+}
+"""Key of a server's metadata -> the setting that it must fit."""
 
 
 class GripperSpace(Enum):
@@ -113,10 +122,22 @@ class ActionDecoder:
         wanted = {"action_dim": self.size, "action_space": self._space.value, "gripper": self._gripper.value}
         if self._horizon:
             wanted["action_horizon"] = self._horizon
+        if "joint" in self._space.value:
+            self._check_joints(about.get("joint_names"))
         for key, value in wanted.items():
             if key in about and about[key] != value:
                 text = f"the server's {key} is {about[key]!r}, but the goal asks for {value!r}"
-                raise BadAnswer(f"{text}; correct the goal, or give the server that belongs to it")
+                raise BadAnswer(
+                    f"{text}; correct the goal, or give the server that belongs to it", FIELDS[key]
+                )
+
+    def _check_joints(self, names: Sequence[str] | None) -> None:
+        mine = list(self._arm.joint_names)
+        if names is not None and list(names) != mine:
+            unknown = [name for name in names if name not in mine]
+            text = f"the server's joint_names are {list(names)}, but arm {self._arm.name!r} has {mine}"
+            what = f"; {unknown[0]!r} is unknown" if unknown else ""
+            raise BadAnswer(f"{text}{what}; give the server that belongs to this arm", "server")
 
     def decode(self, answer: Mapping[str, Any], q: Array) -> ActionChunk:
         """Turn an answer into commands.

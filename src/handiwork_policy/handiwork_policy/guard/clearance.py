@@ -30,6 +30,7 @@ NEAR_M = 0.05
 @dataclass(frozen=True)
 class _Known:
     width: float
+    commanded: float
     held: tuple[str, ...]
     poses: Array
     version: int
@@ -53,8 +54,12 @@ class ClearanceChecker:
         self._ignored = frozenset(may_touch)
         self._scene, self._reader = CollisionScene(), Reader(robot, world_T_root)
         self._query: Query | None = None
+        self._wider: Query | None = None
+        """The query of the opening that the fingers move to, while that is wider than the measured one."""
         self._known: _Known | None = None
         self._hit = np.empty(2, dtype=np.int64)
+        self.commanded_m = 0.0
+        """Opening that the fingers were last sent to, m: they may be anywhere between it and the measured one."""
 
     def update(self, world: World, held: tuple[Attachment, ...], q: Array) -> None:
         """Take the newest world over; cheap while nothing but the arm moves.
@@ -75,15 +80,43 @@ class ClearanceChecker:
                 for n in names
             ]
         ).reshape(-1, 7)
-        known = _Known(float(width), tuple(a.object for a in held), poses, world.version)
+        commanded = max(float(width), self.commanded_m)
+        known = _Known(float(width), commanded, tuple(a.object for a in held), poses, world.version)
         if self._is_same(known):
             return
-        joints = () if gripper is None else ((gripper.joint, gripper.position(known.width)),)
-        ignored = self._ignored - {a.object for a in held}
-        ignored &= frozenset(world.objects)
         self._scene.update(world)
-        made = self._reader.read(self._arm, self._scene, SceneQuery(ignored, held, frozenset(), joints))
-        self._query, self._known = self._with_clearance(made, q), known
+        self._objects, self._held = frozenset(world.objects), held
+        self._query, self._known = self._with_clearance(self._read(known.width), q), known
+        self._wider = None
+        if commanded > known.width:
+            self._wider = self._with_clearance(self._read(commanded), q)
+
+    def _read(self, width_m: float) -> Query:
+        """Return the query of an opening in the world of the last update."""
+        gripper = self._arm.gripper
+        joints = () if gripper is None else ((gripper.joint, gripper.position(width_m)),)
+        ignored = (self._ignored - {a.object for a in self._held}) & self._objects
+        return self._reader.read(self._arm, self._scene, SceneQuery(ignored, self._held, frozenset(), joints))
+
+    def blocked_opening(self, width_m: float, path: Array) -> BodyPair | None:
+        """Return the first pair that fingers which open would touch; None if they are free.
+
+        Args:
+            width_m: Opening, m.
+            path: Positions that the arm may have meanwhile, (n, dof), rad or m.
+        """
+        known, query = self._known, self._query
+        assert known is not None
+        assert query is not None
+        if width_m <= known.commanded:
+            return None
+        wider = self._read(width_m)
+        for q in np.ascontiguousarray(path):
+            before, after = query.distances(q, NEAR_M), wider.distances(q, NEAR_M)
+            touching = (wider.margins > 0.5 * OFF) & (after < LINK_MARGIN_M) & (after < before)
+            if touching.any():
+                return wider.pair(np.argwhere(touching)[0])
+        return None
 
     def blocked(self, path: Array) -> BodyPair | None:
         """Return the first pair that comes too near on a path of straight joint motions; None if it is free.
@@ -91,12 +124,12 @@ class ClearanceChecker:
         Args:
             path: Positions, (n, dof), n at least 2, rad or m.
         """
-        query = self._query
-        assert query is not None, "update comes first"
+        assert self._query is not None, "update comes first"
         rows = np.ascontiguousarray(path)
-        if first_blocked(query.checker, rows, self._hit) < 0:
-            return None
-        return query.pair(self._hit)
+        for query in (self._query, self._wider):
+            if query is not None and first_blocked(query.checker, rows, self._hit) >= 0:
+                return query.pair(self._hit)
+        return None
 
     def release(self, q: Array) -> None:
         """Let pairs that are nearer than they may be go apart: they must not come nearer than at ``q``.
@@ -106,12 +139,15 @@ class ClearanceChecker:
         """
         if self._query is not None:
             self._query = self._with_clearance(self._query, q, is_widened=True)
+        if self._wider is not None:
+            self._wider = self._with_clearance(self._wider, q, is_widened=True)
 
     def _is_same(self, now: _Known) -> bool:
         old = self._known
         return (
             old is not None
-            and (old.width, old.held, old.version) == (now.width, now.held, now.version)
+            and (old.width, old.commanded, old.held, old.version)
+            == (now.width, now.commanded, now.held, now.version)
             and old.poses.shape == now.poses.shape
             and (not len(old.poses) or float(np.abs(old.poses - now.poses).max()) < MOVED_M)
         )

@@ -15,12 +15,21 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .clearance import ClearanceChecker
-from .joint_filter import ROUND_OFF, Motion, StepLimits, braked, braking_path, moved, step_toward
+from .joint_filter import (
+    ROUND_OFF,
+    Motion,
+    StepLimits,
+    braked,
+    braking_path,
+    braking_points,
+    moved,
+    step_toward,
+)
 from .settings import GuardSettings, OnCollision, OnExcess
 
 SHARES = (0.5, 0.25, 0.1)
 """Shares of a command that are tried once the whole is not safe."""
-KINDS = ("position", "velocity", "acceleration", "jerk", "tool_speed", "workspace", "collision")
+KINDS = ("position", "velocity", "acceleration", "jerk", "tool_speed", "workspace", "collision", "fingers")
 """The kinds of faults that the guard counts."""
 
 
@@ -113,6 +122,37 @@ class Guard:
             motion: Reference of the arm.
         """
         return braked(motion, self.limits)
+
+    def opening(self, width_m: float, motion: Motion) -> float | None:
+        """Return an opening that the fingers may be sent to; None for one at which they would touch something.
+
+        Args:
+            width_m: Opening that the policy asks for, m.
+            motion: Reference of the arm.
+        """
+        pair = self._checker.blocked_opening(width_m, braking_path(motion, self.limits))
+        if pair is None:
+            self._checker.commanded_m = width_m
+            return width_m
+        self._count({"fingers": f"{pair.a} and {pair.b}"})
+        return None
+
+    def ahead(self, motion: Motion) -> tuple[Array, Array]:
+        """Return positions and velocities of the reference and of its brake, (n, dof) each; all of them are checked.
+
+        Args:
+            motion: Reference of the arm, as ``step`` or ``brake`` has returned it.
+        """
+        return braking_points(motion, self.limits)
+
+    def warm_up(self, motion: Motion) -> None:
+        """Run through a command that changes nothing, so that the first one of the loop takes no longer than others.
+
+        Args:
+            motion: Reference of an arm at rest.
+        """
+        self._checked(motion, motion.q)
+        self._checker.blocked(np.vstack([motion.q, motion.q]))
 
     def _checked(self, motion: Motion, target: Array) -> Guarded:
         settings, limits = self._settings, self.limits

@@ -116,10 +116,21 @@ def braking_path(motion: Motion, limits: StepLimits) -> Array:
         motion: The motion.
         limits: The limits.
     """
+    return braking_points(motion, limits)[0]
+
+
+def braking_points(motion: Motion, limits: StepLimits) -> tuple[Array, Array]:
+    """Return positions and velocities of all steps until the arm rests, (n, dof) each, the present ones first.
+
+    Args:
+        motion: The motion.
+        limits: The limits.
+    """
     steps = int(np.ceil(np.max(np.abs(motion.v) / limits.change) - FINE)) if len(motion.v) else 0
     left = np.abs(motion.v) - np.arange(1, max(steps, 1) + 1)[:, None] * limits.change
     speed = np.sign(motion.v) * np.maximum(left, 0.0)
-    return np.vstack([motion.q, motion.q + limits.step_s * np.cumsum(speed, axis=0)])
+    place = motion.q + limits.step_s * np.cumsum(speed, axis=0)
+    return np.vstack([motion.q, place]), np.vstack([motion.v, speed])
 
 
 def step_toward(motion: Motion, target: Array, limits: StepLimits) -> tuple[Array, dict[str, int]]:

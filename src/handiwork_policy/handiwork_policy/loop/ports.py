@@ -45,12 +45,26 @@ class PolicyPort(Protocol):
         """
         ...
 
-    def send(self, q: Array, v: Array) -> str:
-        """Send the reference of the end of this step; the arm follows half a step behind, see ``smoothed``.
+    def lag_s(self, stamp_s: float) -> float:
+        """Return how far measured positions are behind the reference of the beginning of this step, s.
 
         Args:
-            q: Positions, (dof,), rad or m.
-            v: Velocities, (dof,), rad/s or m/s.
+            stamp_s: Time at which they were measured, s.
+        """
+        ...
+
+    def is_late(self) -> bool:
+        """Return True when a command that is sent now would be followed too late: the arm brakes in this step."""
+        ...
+
+    def send(self, q: Array, v: Array) -> str:
+        """Send the reference of the end of this step, and the brake behind it; see ``smoothed`` for the curve.
+
+        An arm that gets nothing further brakes by these rows, which the guard has checked, and never goes beyond them.
+
+        Args:
+            q: Positions, (n, dof): the end of this step, then each step of the brake, rad or m.
+            v: Velocities, (n, dof), rad/s or m/s; the last row is zero.
 
         Returns:
             Why the controller refused it; empty for done.
@@ -65,8 +79,12 @@ class PolicyPort(Protocol):
         """
         ...
 
-    def wait_step(self) -> None:
-        """Return at the beginning of the next step."""
+    def wait_step(self) -> int:
+        """Return at the beginning of the next step that is in time.
+
+        Returns:
+            Number of steps that were missed before it, in which the arm has braked by the rows that were sent.
+        """
         ...
 
     def why_stop(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +29,15 @@ from .state_layout import StateLayout
 
 KEPT_STEPS = 2000
 """Steps whose references are kept, to which late deltas refer."""
+PAST_STEPS = 200
+"""References that are kept to be compared with the arm, which follows behind."""
 GRIP_STEP_M = 0.001
 """A change of the opening below this is not sent, m."""
 LARGEST_LEAD = 0.08
 """A reference that is this far from the arm goes back to it, since something holds the arm, rad or m."""
 REST = 1e-6
+TAKE_S = 0.05
+"""Wait for an answer between two looks at whether the run is stopped, s."""
 
 
 @dataclass
@@ -73,6 +78,7 @@ class PolicyRunner:
         self._events = EventWatch(robot, settings.guard.may_touch)
         self._latency_s, self._late, self._chunks = list[float](), 0, 0
         self._kept: deque[tuple[int, Array]] = deque(maxlen=KEPT_STEPS)
+        self._past: deque[Array] = deque(maxlen=PAST_STEPS)
         self._width, self._next_ask = math.nan, 0
 
     def prepare(self, world_T_root: Pose) -> None:
@@ -86,22 +92,38 @@ class PolicyRunner:
         """
         world = self.port.snapshot()
         if fault := self._layout.check(world):
-            raise PolicyError(fault)
+            raise PolicyError(fault, "state")
         unknown = [name for name in self.settings.guard.may_touch if name not in world.objects]
         if unknown:
-            raise PolicyError(f"may_touch has {unknown[0]!r}; the known objects are {sorted(world.objects)}")
+            text = f"may_touch has {unknown[0]!r}; the known objects are {sorted(world.objects)}"
+            raise PolicyError(text, "guard.may_touch")
         self.guard = Guard(
             self.robot, self.arm, world_T_root, 1.0 / self.settings.rate_hz, self.settings.guard
         )
         q = np.array([world.joints.position[name] for name in self.arm.joint_names])
         self._motion = Motion.at_rest(q)
-        self._kept.append((-1, q))
+        self._note(-1)
+        self.guard.update(world, self.port.world_T_base(), self.port.held(), self._motion)
+        self.guard.warm_up(self._motion)
         self._ask(-1)
-        answer = self.inference.take(self.settings.server_timeout)
+        answer, left = None, math.ceil(self.settings.server_timeout / TAKE_S)
+        while answer is None and left > 0 and not self.port.why_stop():
+            answer, left = self.inference.take(TAKE_S), left - 1
         if answer is None:
             text = f"the policy server sent no answer within {self.settings.server_timeout:g} s"
             raise ServerSilent(f"{text}; check its load, or raise server_timeout")
         self._take(answer, 0)
+
+    def check_metadata(self, about: Mapping[str, Any]) -> None:
+        """Check what a server says about its policy; see ``ActionDecoder``.
+
+        Args:
+            about: The server's metadata.
+
+        Raises:
+            PolicyError: The policy was made for other actions.
+        """
+        self._decoder.check_metadata(about)
 
     def run(self) -> PolicyResult:
         """Run until the condition is confirmed, the time is over, or something fails; then bring the arm to rest."""
@@ -112,8 +134,7 @@ class PolicyRunner:
                 self._look(time_s)
                 self._check_ends(time_s)
                 self._step(step)
-                step += 1
-                self.port.wait_step()
+                step = self._wait(step + 1)
         except _End as end:
             finished = end
         except PolicyError as error:
@@ -159,7 +180,7 @@ class PolicyRunner:
             if (answer := self.inference.take()) is not None:
                 self._take(answer, step)
         self._anchor()
-        command = self._plan.command(step)
+        before, command = self._motion, self._plan.command(step)
         if command is None:
             self._late += 1
             if self.inference.waiting_s() > self.settings.server_timeout:
@@ -170,10 +191,26 @@ class PolicyRunner:
             guarded = self.guard.step(self._motion, command.q)
             self._motion = guarded.motion
             if guarded.refused:
+                self._send(before)
+                self._wait(step + 1)
                 raise _End(ends.GUARD_REFUSED, f"the guard refused a command: {guarded.refused}")
             self._grip(command.width_m)
-        self._send()
+        self._send(before)
+        self._note(step)
+
+    def _wait(self, step: int) -> int:
+        """Wait for the next step, and return its number; in steps that were missed the arm has braked."""
+        for _ in range(self.port.wait_step()):
+            self._late += 1
+            self._motion = self.guard.brake(self._motion)
+            self._note(step)
+            step += 1
+        return step
+
+    def _note(self, step: int) -> None:
+        """Keep the reference of the end of a step."""
         self._kept.append((step, self._motion.q))
+        self._past.append(self._motion.q)
 
     def _ask(self, step: int) -> None:
         """Send the observation of the beginning of a step; the first action of its chunk is for this step."""
@@ -204,27 +241,43 @@ class PolicyRunner:
         """Take the reference back to an arm that something holds: else it would jump once it is free."""
         world = self.port.snapshot()
         q = np.array([world.joints.position[name] for name in self.arm.joint_names])
-        behind = 0.5 / self.settings.rate_hz * self._motion.v  # see ``smoothed``
-        if np.abs(self._motion.q - behind - q).max() > LARGEST_LEAD:
+        if np.abs(self._reference(self.port.lag_s(world.joints.stamp_s)) - q).max() > LARGEST_LEAD:
             self._motion = Motion.at_rest(q)
+            self._past.clear()
+            self._past.append(q)
+
+    def _reference(self, ago_s: float) -> Array:
+        """Return the reference of a moment before the beginning of this step, (dof,)."""
+        ago = np.clip(ago_s * self.settings.rate_hz, 0.0, len(self._past) - 1)
+        newer = int(ago)
+        older, share = min(newer + 1, len(self._past) - 1), ago - newer
+        return np.asarray((1.0 - share) * self._past[-1 - newer] + share * self._past[-1 - older])
 
     def _grip(self, width_m: float) -> None:
         if math.isnan(width_m) or abs(width_m - self._width) < GRIP_STEP_M:
             return
+        if self.guard.opening(width_m, self._motion) is None:
+            return
         self._width = width_m
         self.port.grip(width_m)
 
-    def _send(self) -> None:
-        if fault := self.port.send(self._motion.q, self._motion.v):
+    def _send(self, before: Motion) -> None:
+        """Send the reference; where it would come too late, the arm brakes from the one before."""
+        if self.port.is_late():
+            self._late += 1
+            self._motion = self.guard.brake(before)
+        elif fault := self.port.send(*self.guard.ahead(self._motion)):
             raise _End(ends.CONTROLLER_REFUSED, f"the controller refused a command: {fault}")
 
     def _rest(self) -> None:
         """Brake to rest, by commands as all others."""
         while np.abs(self._motion.v).max() > REST:
-            self._motion = self.guard.brake(self._motion)
-            if self.port.send(self._motion.q, self._motion.v):
+            before, self._motion = self._motion, self.guard.brake(self._motion)
+            try:
+                self._send(before)
+            except _End:
                 return
-            self.port.wait_step()
+            self._wait(0)
 
     def _result(self, end: _End, steps: int, time_s: float) -> PolicyResult:
         progress, counts = self._progress, self.guard.counts

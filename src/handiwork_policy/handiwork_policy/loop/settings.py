@@ -19,6 +19,7 @@ class CameraInput:
     Attributes:
         key: Key of the picture in the observation.
         camera: Name of the camera; empty: as the key.
+        topic: Topic of its images on a robot; empty: ``cameras/<camera>/color/image_raw``. Not read in lock-step.
         width: Width of the picture that the policy gets, pixels.
         height: Its height, pixels.
     """
@@ -27,6 +28,7 @@ class CameraInput:
     camera: str = ""
     width: int = 224
     height: int = 224
+    topic: str = ""
 
     def __post_init__(self) -> None:
         if not self.key.strip():
@@ -34,6 +36,11 @@ class CameraInput:
         for name in ("width", "height"):
             if not 1 <= getattr(self, name) <= LARGEST_PICTURE:
                 raise ValueError(f"{name} is {getattr(self, name)}; write 1 to {LARGEST_PICTURE} pixels")
+
+    @property
+    def image_topic(self) -> str:
+        """Topic of its images."""
+        return self.topic or f"cameras/{self.camera or self.key}/color/image_raw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from .codec import LARGEST_BYTES, pack, unpack
 from .errors import BadMessage, PolicyError, ServerFault, ServerLost, ServerSilent
 from .policy import Observation
 
+CLOSE_S = 0.5
+"""Longest wait for the answer to the end of a connection, s: a silent server gives none."""
 SHOWN = 300
 """Letters of a server's text that a message shows."""
 
@@ -35,7 +37,12 @@ class PolicyClient:
             raise ServerLost(f"server is {address!r}; write an address such as ws://localhost:8000")
         try:
             self._connection: ClientConnection = connect(
-                address, compression=None, max_size=LARGEST_BYTES, open_timeout=timeout_s, ping_interval=None
+                address,
+                compression=None,
+                max_size=LARGEST_BYTES,
+                open_timeout=timeout_s,
+                close_timeout=CLOSE_S,
+                ping_interval=None,
             )
         except (InvalidURI, ValueError) as error:
             raise ServerLost(f"server is {address!r}: {error}; write one as ws://localhost:8000") from error

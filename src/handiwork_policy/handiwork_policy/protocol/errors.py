@@ -4,7 +4,19 @@ from __future__ import annotations
 
 
 class PolicyError(Exception):
-    """A policy cannot be used, or not any longer."""
+    """A policy cannot be used, or not any longer.
+
+    Args:
+        text: The fault and its remedy.
+        field: Name of the setting that it belongs to; empty: that of the kind of error.
+    """
+
+    field = "server"
+    """Name of the setting that the error belongs to."""
+
+    def __init__(self, text: str, field: str = "") -> None:
+        super().__init__(text)
+        self.field = field or type(self).field
 
 
 class BadMessage(PolicyError):
@@ -25,3 +37,5 @@ class ServerLost(PolicyError):
 
 class BadAnswer(PolicyError):
     """An answer does not fit: a shape, a number that is not finite, or a key that is missing."""
+
+    field = "action_space"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ CAMERA_FAULT = "camera_fault"
 STOPPED = "stopped"
 CONTROLLER_REFUSED = "controller_refused"
 """Ends of a run."""
+DATA = "; result: "
+"""Text between the sentence and the JSON of a result in a message."""
 
 
 @dataclass(frozen=True)
@@ -96,3 +99,19 @@ class PolicyResult:
     def as_dict(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
         return asdict(self)
+
+
+def from_message(message: str) -> dict[str, Any] | None:
+    """Return the result that the message of a goal of ``run_policy`` carries; None without one.
+
+    Args:
+        message: Message of the outcome.
+    """
+    _, found, data = message.partition(DATA)
+    if not found:
+        return None
+    try:
+        value = json.loads(data[: data.rindex("}") + 1])
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -30,6 +30,7 @@ from handiwork_core.contracts.ports import (
     Gripper,
     Planner,
 )
+from handiwork_core.contracts.reactive import Reactive
 from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
@@ -115,6 +116,33 @@ class FencedCompliance:
     def wrench(self) -> Array | None:
         """See ``Compliance.wrench``."""
         return self.compliance.wrench()
+
+
+@dataclass(frozen=True)
+class FencedReactive:
+    """The reactive topic of an arm for one run."""
+
+    reactive: Reactive
+    token: Token
+
+    def fault(self) -> str:
+        """See ``Reactive.fault``."""
+        return self.reactive.fault()
+
+    def send(self, q: Array, v: Array, stamp_s: float, due_s: Array) -> None:
+        """See ``Reactive.send``.
+
+        Args:
+            q: Positions, (n, dof), rad or m.
+            v: Velocities, (n, dof), rad/s or m/s.
+            stamp_s: Time to which ``due_s`` refers, s.
+            due_s: Time until each point, (n,), s.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
+        _pass(self.token)
+        self.reactive.send(q, v, stamp_s, due_s)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from handiwork_core.contracts.ports import (
     Planner,
     WorldSource,
 )
+from handiwork_core.contracts.reactive import Cameras, Reactive, WatchedConditions
 from handiwork_core.contracts.skill import Context, Skill, Token
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Outcome
@@ -38,6 +39,7 @@ from skill_server.coordination.fence import (
     FencedGripper,
     FencedHeld,
     FencedPlanner,
+    FencedReactive,
 )
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.flight.recorder import FlightRecorder
@@ -71,6 +73,9 @@ class ArmRunner:
         supervision: Settings of the supervision of running motions.
         compliance: Admittance controller port; None without one.
         frames: Transforms of tf; None without any.
+        reactive: Reactive topic of the arm's controller; None without one.
+        cameras: Images of cameras; None without any.
+        conditions: What the monitor watches; None without one.
         recorder: Flight recorder; None: runs are not recorded.
     """
 
@@ -87,6 +92,9 @@ class ArmRunner:
     supervision: SupervisionSettings = SUPERVISED
     compliance: Compliance | None = None
     frames: FrameSource | None = None
+    reactive: Reactive | None = None
+    cameras: Cameras | None = None
+    conditions: WatchedConditions | None = None
     recorder: FlightRecorder | None = None
 
     def run(
@@ -201,6 +209,9 @@ class ArmRunner:
             supervision=self.supervision,
             frames=self.frames,
             compliance=None if self.compliance is None else FencedCompliance(self.compliance, token),
+            reactive=None if self.reactive is None else FencedReactive(self.reactive, token),
+            cameras=self.cameras,
+            conditions=self.conditions,
         )
 
     def _held_by_others(self) -> dict[str, Attachment]:

@@ -15,8 +15,10 @@ from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.ports.arm_and_gripper import ArmClient
+from handiwork_ros.ports.cameras import CameraClient
 from handiwork_ros.ports.compliance import ComplianceClient
 from handiwork_ros.ports.driver_watch import DriverWatch
+from handiwork_ros.ports.reactive import ReactiveClient
 from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.suction import tool_client
 from handiwork_ros.ports.world import RosWorldSource
@@ -27,6 +29,7 @@ from skill_server.coordination.reservations import MotionReservations
 from skill_server.flight.recorder import FlightRecorder
 
 from .arm_runner import ArmRunner
+from .condition_watch import ConditionWatch
 from .motion_drawings import DrawnPlanner, MotionDrawings
 
 
@@ -114,7 +117,7 @@ def arm_set(
     runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
     watch, driver = RobotWatch(node, world), DriverWatch(node, robot)
-    show = drawings.show_motion
+    show, conditions = drawings.show_motion, ConditionWatch(node)
     base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
@@ -134,6 +137,9 @@ def arm_set(
             supervision=supervision,
             frames=world.frames,
             compliance=compliance,
+            reactive=ReactiveClient(node, arm),
+            cameras=CameraClient(node),
+            conditions=conditions,
             recorder=recorder,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)

@@ -33,6 +33,7 @@ from .pick_place.pick import Pick
 from .pick_place.place import Place
 from .pick_place.pour import Pour
 from .pick_place.rotate_obj import RotateObj
+from .policy.run_policy import RunPolicy
 from .two_arms.carry import Carry
 from .two_arms.handover import Handover
 
@@ -66,6 +67,7 @@ BUILTIN = (
     Press,
     Rotate,
     RotateObj,
+    RunPolicy,
     Scan,
     Track,
     Wait,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import JointState, ObjectState, World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
@@ -35,19 +35,30 @@ def scene() -> Scene:
 class Stand:
     """A guarded arm at home in the tabletop's world."""
 
-    def __init__(self, robot: Robot, scene: Scene, settings: GuardSettings) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene,
+        settings: GuardSettings,
+        *,
+        width_m: float = 0.08,
+        can: Array | None = None,
+    ) -> None:
         self.arm = next(iter(robot.arms.values()))
         still = np.zeros(3)
         states = {one.name: ObjectState(one.world_T_object, still, still, 0.0) for one in scene.objects}
         bodies = {one.name: one.body for one in scene.objects}
         joints = dict(zip(self.arm.joint_names, map(float, self.arm.home_q), strict=True))
         assert self.arm.gripper is not None
-        joints[self.arm.gripper.joint] = self.arm.gripper.position(0.08)
+        joints[self.arm.gripper.joint] = self.arm.gripper.position(width_m)
+        if can is not None:
+            states["can"] = ObjectState(Pose.of(can), still, still, 0.0)
         world = World(0.0, 1, bodies, states, (), 0.0, JointState(0.0, joints, {}))
         base = scene.world_T_base @ link_poses(robot, {}, (self.arm.base_link,))[self.arm.base_link]
         self.motion = Motion.at_rest(np.array(self.arm.home_q))
         self.guard = Guard(robot, self.arm, scene.world_T_base, STEP_S, settings)
-        self.guard.update(world, base, (), self.motion)
+        self.seen = world, base, (), self.motion
+        self.guard.update(*self.seen)
 
     def go(self, target: Array, steps: int = 1) -> str:
         """Ask for a target; returns why the guard refused it."""
@@ -175,3 +186,38 @@ def _tcp(robot: Robot, stand: Stand) -> Array:
     q = dict(zip(arm.joint_names, map(float, stand.motion.q), strict=True))
     matrix = link_poses(robot, q, (arm.ee_link,))[arm.ee_link].matrix()
     return np.asarray(matrix[:3, 3] + gripper.tcp_offset_m * matrix[:3, gripper.ee_axis])
+
+
+def beside_a_finger(robot: Robot, way_m: float) -> Array:
+    """Return the place of a can whose side is so far from the middle between the fingertips, along their way."""
+    arm = next(iter(robot.arms.values()))
+    assert arm.gripper is not None
+    joints = dict(zip(arm.joint_names, map(float, arm.home_q), strict=True))
+    hand = link_poses(robot, joints, (arm.ee_link,))[arm.ee_link]
+    return np.asarray(hand.apply((0.0, way_m + 0.03, arm.gripper.tcp_offset_m)))
+
+
+def test_fingers_do_not_open_into_something(robot: Robot, scene: Scene) -> None:
+    free = Stand(robot, scene, GuardSettings(), width_m=0.0)
+    assert free.guard.opening(0.08, free.motion) == 0.08
+    stand = Stand(robot, scene, GuardSettings(), width_m=0.0, can=beside_a_finger(robot, 0.045))
+    assert stand.guard.opening(0.08, stand.motion) is None
+    assert stand.guard.counts.kinds["fingers"] == 1 and "can" in next(iter(stand.guard.counts.reasons))
+    assert stand.guard.opening(0.01, stand.motion) == 0.01
+    allowed = Stand(
+        robot, scene, GuardSettings(may_touch=("can",)), width_m=0.0, can=beside_a_finger(robot, 0.045)
+    )
+    assert allowed.guard.opening(0.08, allowed.motion) == 0.08
+
+
+def test_an_arm_whose_fingers_open_keeps_the_clearance_of_the_wider_opening(
+    robot: Robot, scene: Scene
+) -> None:
+    stand = Stand(robot, scene, GuardSettings(), width_m=0.0)
+    assert stand.guard._checker._wider is None
+    assert stand.guard.opening(0.08, stand.motion) == 0.08
+    stand.guard.update(*stand.seen)
+    assert stand.guard._checker._wider is not None
+    assert stand.guard.opening(0.0, stand.motion) == 0.0
+    stand.guard.update(*stand.seen)
+    assert stand.guard._checker._wider is None

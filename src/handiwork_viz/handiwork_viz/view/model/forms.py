@@ -116,6 +116,7 @@ def form_of(skill: Skill[Any], robot: Robot, arm: ArmSpec, world: World) -> Form
         choices = (
             _choices(field.name, objects, names, robot, world) or bounds.get(field.name, Bounds()).choices
         )
+        choices = choices or _words(hints[field.name])
         one = _field(field, hints[field.name], bounds.get(field.name), choices, about.get(field.name, ""))
         if one.name == "object" and one.is_required:
             one = dataclasses.replace(one, default=_first_movable(world))
@@ -216,7 +217,7 @@ def _field(
 
 
 def _kind(hint: Any, default: Any, is_required: bool, choices: tuple[str, ...]) -> FieldKind:
-    if hint is str:
+    if hint is str or _words(hint):
         return FieldKind.CHOICE if choices else FieldKind.WORD
     for one, kind in ((bool, FieldKind.SWITCH), (int, FieldKind.WHOLE), (float, FieldKind.NUMBER)):
         if hint is one:
@@ -226,11 +227,20 @@ def _kind(hint: Any, default: Any, is_required: bool, choices: tuple[str, ...]) 
     return FieldKind.POSES if hint == tuple[Pose, ...] else FieldKind.YAML
 
 
+def _words(hint: Any) -> tuple[str, ...]:
+    """Return the values of an enumeration; empty for other types."""
+    is_words = isinstance(hint, type) and issubclass(hint, Enum)
+    return tuple(str(one.value) for one in hint) if is_words else ()
+
+
 def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default is not dataclasses.MISSING:
-        return list(field.default) if isinstance(field.default, tuple) else field.default
-    assert field.default_factory is not dataclasses.MISSING
-    return field.default_factory()
+    if field.default is dataclasses.MISSING:
+        assert field.default_factory is not dataclasses.MISSING
+        return field.default_factory()
+    default: Any = field.default
+    if isinstance(default, Enum):
+        return default.value
+    return list(default) if isinstance(default, tuple) else default
 
 
 def _first(kind: FieldKind, low: float | None, high: float | None) -> Any:
@@ -296,6 +306,8 @@ def _plain(value: Any) -> Any:
     """Return a value as YAML writes it: dataclasses as mappings, tuples as lists."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -1,0 +1,1 @@
+"""Runs of learned policies on an arm, over the ports of a skill."""

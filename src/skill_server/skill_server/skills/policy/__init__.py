@@ -1,0 +1,1 @@
+"""The skill that runs a learned policy."""
