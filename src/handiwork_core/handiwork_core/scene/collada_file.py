@@ -101,7 +101,8 @@ def _transform(node: ET.Element) -> Array:
 
 def _surface(geometry: ET.Element, named: dict[str, ET.Element]) -> _Surface:
     """Return the triangles of a geometry; lines and points have none."""
-    points, triangles = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.int64)]
+    points: list[Array] = [np.zeros((0, 3))]
+    triangles: list[Indices] = [np.zeros((0, 3), dtype=np.int64)]
     for item in geometry.findall("mesh/*"):
         if item.tag in ("triangles", "polylist", "polygons"):
             corners, place = _positions(item, named)
