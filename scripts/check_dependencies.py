@@ -63,7 +63,9 @@ OPTIONAL |= {
 }
 """Modules without a rosdep key, or of programs of which these modules run inside; users install them by pip."""
 DEPENDS = ("depend", "exec_depend", "build_depend", "test_depend", "build_export_depend")
-PKG = re.compile(r'<node\b[^>]*\bpkg="([^"$]+)"')
+PKG = re.compile(r'<node\b[^>]*\bpkg="([^"$]+)"|\$\(find-pkg-share ([a-z0-9_]+)\)')
+TESTS = {"handiwork_bringup": "test/native"}
+"""Tests outside of the packages, by the package that names what they import; rosdep installs that for them."""
 
 
 def main() -> int:
@@ -91,16 +93,25 @@ def faults_of(package_xml: Path) -> Iterator[str]:
     name = root.findtext("name", "")
     named = {(item.text or "").strip() for tag in DEPENDS for item in root.findall(tag)}
     used: dict[str, str] = {}
-    for path in sorted(package_xml.parent.rglob("*.py")):
-        if path.name == "setup.py" or "build" in path.relative_to(package_xml.parent).parts:
-            continue
+    for path in _python_files(package_xml.parent, name):
         for module, line in imports(path):
             used.setdefault(KEYS.get(module, module), f"{path.relative_to(ROOT)}:{line}")
     for path in sorted((package_xml.parent / "launch").glob("*.launch.xml")):
-        for package in PKG.findall(path.read_text(encoding="utf-8")):
-            used.setdefault(package, str(path.relative_to(ROOT)))
+        for found in PKG.findall(path.read_text(encoding="utf-8")):
+            used.setdefault("".join(found), str(path.relative_to(ROOT)))
     for key in sorted(set(used) - named - {name} - OPTIONAL - set(sys.stdlib_module_names)):
         yield f"{package_xml.relative_to(ROOT)}: {key} is missing; {used[key]} uses it"
+
+
+def _python_files(folder: Path, name: str) -> Iterator[Path]:
+    """Yield the modules of a package, its launch files, whose folder may be a link, and the tests that belong to it."""
+    for path in sorted(folder.rglob("*.py")):
+        if path.name != "setup.py" and "build" not in path.relative_to(folder).parts:
+            yield path
+    if (folder / "launch").is_symlink():
+        yield from sorted((folder / "launch").glob("*.py"))
+    if name in TESTS:
+        yield from sorted((ROOT / TESTS[name]).glob("*.py"))
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
@@ -110,7 +121,7 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
         path: The file.
 
     Yields:
-        The first part of each absolute import, and its line.
+        The first part of each absolute import, and of each that pytest tries, and its line.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     typing_only = {
@@ -127,6 +138,8 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module.partition(".")[0], node.lineno
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.importorskip":
+            yield ast.literal_eval(node.args[0]).partition(".")[0], node.lineno
 
 
 if __name__ == "__main__":

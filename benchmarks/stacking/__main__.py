@@ -36,6 +36,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes that work side by side, a seed each")
     parser.add_argument("--full", action="store_true", help="36 bins instead of 12")
     parser.add_argument("--tier", action="store_true", help="one layer of 4 bins instead of 12")
+    parser.add_argument("--layout", type=Path, help="a layout of yours, such as config/stacking/small.yaml")
     parser.add_argument("--no-correction", action="store_true", help="place without the measured correction")
     parser.add_argument(
         "--disturb",

@@ -13,6 +13,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from decider_node.stacking.cell import FULL, SMALL
+from decider_node.stacking.layout_file import load_layout
 from handiwork_cli.processes.progress import progress
 
 from .disturbances import Disturbance, Kind
@@ -74,6 +75,7 @@ def run_seed(task: tuple[int, Kind], arguments: argparse.Namespace) -> Run:
     begin = time.process_time()
     seed, kind = task
     layout = FULL if arguments.full else TIER if arguments.tier else SMALL
+    layout = layout if arguments.layout is None else load_layout(arguments.layout)
     episode = Episode(layout, seed, corrects=not arguments.no_correction)
     disturb = Disturbance(kind, seed, len(layout))
     watchers: list[Callable[[Episode], None]] = [disturb]

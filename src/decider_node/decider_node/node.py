@@ -20,6 +20,7 @@ from decider_node.ros.region_markers import RegionMarkers
 from decider_node.stacking.application import HOME, stacking_network
 from decider_node.stacking.cell import FULL, obstacles, regions
 from decider_node.stacking.context import StackContext
+from decider_node.stacking.layout_file import load_layout
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.robot_files.loader import load_robot
@@ -42,6 +43,9 @@ class DeciderNode(ManagedNode):
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
         self._bins = self.parameter("bins", "bin_", "beginning of the names of bins")
         self._corrects = self.parameter("corrects", True, "places are corrected by measured poses")
+        text = "layout of the stack, such as config/stacking/small.yaml; empty: that of 36 bins"
+        self._layout_file = self.parameter("layout_file", "", text)
+        self._layout = FULL
         self._cell: RosCell | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)
@@ -50,7 +54,7 @@ class DeciderNode(ManagedNode):
         self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_load(self, report: Report) -> None:
-        """Read the robot and load the controller.
+        """Read the robot and the layout, and load the controller.
 
         Args:
             report: Takes the progress, 0 to 1, and its text.
@@ -59,6 +63,8 @@ class DeciderNode(ManagedNode):
         if not self._robot_dir:
             raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
         self._robot = load_robot(Path(self._robot_dir))
+        if self._layout_file:
+            self._layout = load_layout(Path(self._layout_file))
         report(0.3, "loading the controller")
         warm_up(self._robot)
 
@@ -69,7 +75,7 @@ class DeciderNode(ManagedNode):
             source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
             self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
-            self._stack = StackContext(cell, FULL, self._corrects)
+            self._stack = StackContext(cell, self._layout, self._corrects)
             home = MotionCommand(HOME, posture=cell.configuration(HOME, None))
             self._network = stacking_network(self._stack, lambda _: home)
             self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)

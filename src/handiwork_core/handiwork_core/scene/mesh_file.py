@@ -12,6 +12,7 @@ from handiwork_core.intake.regular_files import FileRefused, read_bytes
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 
+from .collada_file import collada_mesh
 from .mesh import closed_mesh
 
 STL_RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -21,7 +22,7 @@ def hull_vertices(path: Path) -> Array:
     """Return the vertices of the convex hull of a mesh file.
 
     Args:
-        path: An .obj or .stl file.
+        path: An .obj, .stl or .dae file.
 
     Returns:
         Vertices, (n, 3), in the file's units.
@@ -40,7 +41,7 @@ def solid_mesh(path: Path) -> tuple[Array, Indices]:
     """Return the solid in a mesh file.
 
     Args:
-        path: An .obj or .stl file.
+        path: An .obj, .stl or .dae file.
 
     Returns:
         Vertices, (n, 3), in the file's units, and triangles, (m, 3).
@@ -59,7 +60,7 @@ def surface_mesh(path: Path) -> tuple[Array, Indices]:
     """Return the surface in a mesh file, closed or not.
 
     Args:
-        path: An .obj or .stl file.
+        path: An .obj, .stl or .dae file.
 
     Returns:
         Vertices, (n, 3), in the file's units, and triangles, (m, 3).
@@ -87,15 +88,31 @@ def _read(path: Path) -> tuple[Array, Indices]:
         is_text = data[:5] == b"solid" and b"facet" in data[:1000]
         points = _rows(data, b"vertex") if is_text else _binary_stl(data)
         triangles = np.arange(len(points) // 3 * 3, dtype=np.int64).reshape(-1, 3)
+    elif path.suffix.lower() == ".dae":
+        points, triangles = _collada(path, data)
     else:
-        raise ValueError(f"mesh {path} is no .obj or .stl; convert it")
+        raise ValueError(f"mesh {path} is no .obj, .stl or .dae; convert it")
     if len(points) < 4 or not np.isfinite(points).all():
         raise ValueError(f"mesh {path} holds {len(points)} usable vertices; export it again")
     return points, triangles
 
 
+def _collada(path: Path, data: bytes) -> tuple[Array, Indices]:
+    try:
+        points, triangles = collada_mesh(data)
+    except ValueError as error:
+        raise ValueError(f"mesh {path} {error}") from error
+    if len(triangles) > MESH_TRIANGLES:
+        raise ValueError(
+            f"mesh {path} has {len(triangles)} triangles; at most {MESH_TRIANGLES} are read, simplify it"
+        )
+    return points, triangles
+
+
 def _check_count(path: Path, data: bytes) -> None:
     """Count the triangles roughly, before the data is parsed."""
+    if path.suffix.lower() == ".dae":
+        return  # its polygons are counted once they are parsed; the file's size bounds them
     is_obj = path.suffix.lower() == ".obj"
     binary = (len(data) - 84) // STL_RECORD.itemsize
     is_text = data[:5] == b"solid" and b"facet" in data[:1000]

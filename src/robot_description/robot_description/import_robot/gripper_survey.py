@@ -14,8 +14,11 @@ from .gripper_facts import ROWS, TIP_M, GripperFacts, rising
 from .jaw_survey import measure_jaw
 from .survey import FoundArm, FoundGripper
 
-BEHIND_M, AHEAD_M = 0.045, 0.003
-"""A maker's TCP that is farther behind the ends of the fingers, or ahead of them, is not taken, m."""
+BEHIND_M, AHEAD_M = 0.025, 0.003
+"""A maker's TCP that is farther behind the ends of the fingers, or ahead of them, is not taken, m.
+
+Farther behind than half an object, a grasp from above would put the fingers into the table.
+"""
 GRIP_M = 0.01
 """Distance of the TCP behind the ends of the fingertips, if no frame defines it, m."""
 

@@ -25,6 +25,8 @@ NO_GEOMETRY = ("gazebo", "transmission", "ros2_control", "sensor")
 LICENCES = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")
 ABOVE = 6
 """Number of folders above the description in which a licence is looked for."""
+COLLADA = ".dae"
+"""Collision meshes of this kind are written as STL: simulators read no COLLADA."""
 WHOLE_TURN = 2.0 * math.pi
 ASSUMED_SPEED = 1.0
 """Velocity limit of a continuous joint without one, rad/s."""
@@ -51,6 +53,7 @@ class PortableUrdf:
         self.doubtful: list[str] = []
         """Notes on elements that were left out."""
         self._files: dict[Path, str] = {}
+        self._converted: dict[Path, str] = {}
         self._parts: dict[str, Part] = {}
         self._source = source
         self._drop_foreign()
@@ -91,7 +94,7 @@ class PortableUrdf:
         Raises:
             ValueError: A mesh cannot be read.
         """
-        paths = {target: path for path, target in self._files.items()}
+        paths = {target: path for path, target in (*self._files.items(), *self._converted.items())}
         for link in self.root.findall("link"):
             name = link.get("name", "")
             for shape in link.findall("collision") if name in links else ():
@@ -135,6 +138,9 @@ class PortableUrdf:
         for path, target in self._files.items():
             (folder / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / target)
+        for path, target in self._converted.items():
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            write_stl(folder / target, surface_mesh(path))
         for target, part in self._parts.items():
             (folder / target).parent.mkdir(parents=True, exist_ok=True)
             write_stl(folder / target, part)
@@ -143,7 +149,7 @@ class PortableUrdf:
 
     def licences(self) -> list[Path]:
         """Return the licence files in the nearest folder above the description, or above a mesh, that has some."""
-        for start in (self._source, *self._files):
+        for start in (self._source, *self._files, *self._converted):
             for place in list(start.resolve().parents)[:ABOVE]:
                 if found := [
                     path for word in LICENCES for path in sorted(place.glob(word)) if path.is_file()
@@ -178,21 +184,27 @@ class PortableUrdf:
             self.assumed.append(text)
 
     def _name_meshes(self) -> None:
-        for mesh in self._meshes():
+        for mesh, collides in self._meshes():
             path = self._mesh(mesh)
             if path is not None:
-                mesh.set("filename", self._target(path.resolve()))
+                converts = collides and path.suffix.lower() == COLLADA
+                mesh.set("filename", self._target(path.resolve(), converts=converts))
 
-    def _target(self, path: Path) -> str:
-        if path not in self._files:
-            names = [f"{MESHES}/{path.name}", f"{MESHES}/{path.parent.name}/{path.name}"]
-            names += [f"{MESHES}/{len(self._files)}/{path.name}"]
-            self._files[path] = next(name for name in names if name not in self._files.values())
-        return self._files[path]
+    def _target(self, path: Path, *, converts: bool) -> str:
+        files = self._converted if converts else self._files
+        if path not in files:
+            name = path.with_suffix(".stl").name if converts else path.name
+            names = [f"{MESHES}/{name}", f"{MESHES}/{path.parent.name}/{name}"]
+            names += [f"{MESHES}/{len(self._files) + len(self._converted)}/{name}"]
+            taken = {*self._files.values(), *self._converted.values()}
+            files[path] = next(name for name in names if name not in taken)
+        return files[path]
 
-    def _meshes(self) -> Iterator[ET.Element]:
+    def _meshes(self) -> Iterator[tuple[ET.Element, bool]]:
+        """Yield each mesh, and whether it is a collision shape."""
         for link in self.root.findall("link"):
-            yield from link.iter("mesh")
+            for item in link:
+                yield from ((mesh, item.tag == "collision") for mesh in item.iter("mesh"))
 
     def _mesh(self, mesh: ET.Element) -> Path | None:
         return mesh_path(mesh.get("filename", ""), self._source.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 
 from .working_area import WorkingArea
@@ -15,6 +15,10 @@ LEAST_OUTER_M = 0.2
 """Nearer to the base is no room for a bin beside a cube, m."""
 CUBE_M, LEAST_CUBE_M, OF_OPENING = 0.045, 0.015, 0.6
 """Edge of the cube: the first, or this share of the gripper's opening, but not less than the second, m."""
+ONE_JAW_M, TALL_M = 0.024, 0.05
+"""Width of the object for a hand with one moving jaw, whose TCP is 15 mm from the fixed one, and its height, m."""
+RIM_M = 0.02
+"""Least height of a held cube over the rim of the bin, where the arm points its hand down at its highest, m."""
 FRONT_M, BESIDE_M = 0.2, 0.015
 """The x of the table's front in ``tabletop.yaml``, and its least distance from the robot's base, m."""
 
@@ -42,7 +46,7 @@ objects:
     mass: {mass:.3f}
     friction: 0.9
     pose: {{position: [{cube_x:.3f}, {cube_y:.3f}, {half:.4f}]}}
-    shapes: [{{type: box, size: [{edge:.3f}, {edge:.3f}, {edge:.3f}]}}]
+    shapes: [{{type: box, size: [{edge:.3f}, {edge:.3f}, {tall:.3f}]}}]
     color: [0.85, 0.25, 0.20, 1.0]
     randomize: {{x: [{low:.3f}, {high:.3f}], y: [{right:.3f}, {left:.3f}], yaw: [-0.785, 0.785]}}
   bin:
@@ -77,15 +81,30 @@ def scene_yaml(robot: Robot, arm: ArmSpec, area: WorkingArea) -> str | None:
     if outer < LEAST_OUTER_M or low > 0.5 * scale:
         return None
     edge = float(np.clip(OF_OPENING * arm.gripper.max_width_m, LEAST_CUBE_M, CUBE_M))
+    edge, tall = (min(edge, ONE_JAW_M), TALL_M) if _has_fixed_jaw(robot, arm.gripper) else (edge, edge)
+    deep = min(max(0.04, 0.08 * scale), area.over_m - 0.5 * tall - RIM_M)
     front = max(FRONT_M * scale, _base_front(robot, arm) + BESIDE_M)
     return TEXT.format(
         robot=robot.name, near=area.near_m, far=area.far_m, table=front + 0.40,
-        mass=0.1 * (edge / CUBE_M) ** 3, edge=edge, half=0.5 * edge, low=low, high=high,
+        mass=0.1 * edge**2 * tall / CUBE_M**3, edge=edge, tall=tall, half=0.5 * tall, low=low, high=high,
         cube_x=0.5 * scale, cube_y=0.12 * scale, right=0.02 * scale, left=0.24 * scale,
-        bin_x=0.5 * scale, bin_y=-0.3 * scale, inner=max(0.12, 0.22 * scale), deep=max(0.04, 0.08 * scale),
+        bin_x=0.5 * scale, bin_y=-0.3 * scale, inner=max(0.12, 0.22 * scale), deep=deep,
         bin_low=0.47 * scale, bin_high=0.53 * scale, bin_right=-0.33 * scale, bin_left=-0.27 * scale,
         can_x=0.72 * scale + 0.03, can_y=0.20 * scale + 0.03,
     )  # fmt: skip
+
+
+def _has_fixed_jaw(robot: Robot, gripper: GripperSpec) -> bool:
+    """Check whether a finger is part of the hand, which the gripper's joint does not move."""
+    moved = {
+        joint.child
+        for joint in robot.joints.values()
+        if gripper.joint in (joint.name, joint.mimic and joint.mimic.joint)
+    }
+    for joint in robot.joints.values():  # in tree order
+        if joint.parent in moved:
+            moved.add(joint.child)
+    return not moved.issuperset(gripper.finger_links)
 
 
 def _base_front(robot: Robot, arm: ArmSpec) -> float:

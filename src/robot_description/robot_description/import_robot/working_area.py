@@ -14,9 +14,9 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import pair_gaps
 
-STEP_M, FARTHEST_M = 0.05, 1.5
-"""Distance of the radii that are tried, and the largest of them, m."""
-HEIGHTS_M = (0.03, 0.22)
+FINE_M, FINE_TO_M, STEP_M, FARTHEST_M = 0.025, 0.4, 0.05, 1.5
+"""Distance of the radii that are tried up to the second, for small arms, and beyond it; the largest of them, m."""
+LOW_M, OVER_M = 0.03, 0.22
 """Heights of the TCP over the base: at a small object, and over a bin with an object in the hand, m."""
 ANGLES = (-0.55, 0.0, 0.45)
 """Directions from the base about z, 0 along x, in which the radii are tried, rad."""
@@ -30,13 +30,20 @@ WIDEST = np.pi
 
 @dataclass(frozen=True, slots=True)
 class WorkingArea:
-    """The longest range of radii about the base at which the hand can point down, m."""
+    """The longest range of radii about the base at which the hand can point down.
+
+    Attributes:
+        near_m: The smallest radius, m.
+        far_m: The largest one, m.
+        over_m: Height of the TCP over the base up to which this holds, m.
+    """
 
     near_m: float
     far_m: float
+    over_m: float = OVER_M
 
 
-def working_area(robot: Robot, arm: ArmSpec, seed: int = 0) -> WorkingArea | None:
+def working_area(robot: Robot, arm: ArmSpec, seed: int = 0, *, over_m: float = OVER_M) -> WorkingArea | None:
     """Measure the working area by damped least squares from random starts.
 
     A radius counts if it is reached at all heights and in all directions without a collision of the robot with itself.
@@ -46,12 +53,14 @@ def working_area(robot: Robot, arm: ArmSpec, seed: int = 0) -> WorkingArea | Non
         robot: The robot, with spheres and ignored pairs.
         arm: Its arm, with a gripper.
         seed: Seed of the starts.
+        over_m: The greater height of the TCP over the base, m.
 
     Returns:
         The area; None if the hand points down nowhere.
     """
-    radii = np.arange(STEP_M, FARTHEST_M + 1e-9, STEP_M)
-    cells = [(r, a, z) for r in radii for a in ANGLES for z in HEIGHTS_M]
+    fine = np.arange(2.0 * FINE_M, FINE_TO_M, FINE_M)
+    radii = np.concatenate([fine, np.arange(FINE_TO_M, FARTHEST_M + 1e-9, STEP_M)])
+    cells = [(r, a, z) for r in radii for a in ANGLES for z in (LOW_M, over_m)]
     targets = np.array([(r * np.cos(a), r * np.sin(a), z) for r, a, z in cells])
     met = _met(robot, arm, np.repeat(targets, STARTS, axis=0), np.random.default_rng(seed))
     reached: NDArray[np.bool_] = np.any(met.reshape(len(radii), -1, STARTS), axis=2)
@@ -60,9 +69,9 @@ def working_area(robot: Robot, arm: ArmSpec, seed: int = 0) -> WorkingArea | Non
     start = 0
     for i in range(len(each)):
         start = i + 1 if not each[i] else start
-        if each[i] and (best is None or i - start > best[1] - best[0]):
+        if each[i] and (best is None or radii[i] - radii[start] > radii[best[1]] - radii[best[0]]):
             best = (start, i)
-    return None if best is None else WorkingArea(float(radii[best[0]]), float(radii[best[1]]))
+    return None if best is None else WorkingArea(float(radii[best[0]]), float(radii[best[1]]), over_m)
 
 
 def _met(robot: Robot, arm: ArmSpec, targets: Array, rng: np.random.Generator) -> NDArray[np.bool_]:

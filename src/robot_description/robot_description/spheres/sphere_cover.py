@@ -16,11 +16,13 @@ from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
 
-from .link_spheres import Allowance, fit_link, worst_gap
+from .link_spheres import Allowance, fit_link, gaps, surface_of, worst_gap
 
 STEP_M = 0.01
 COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
+BARE_M = 0.005
+"""Distance of a surface point from the nearest sphere above which it gets one of its own, m."""
 DIRECTIONS = 400
 """Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
 SHRINKS = 20
@@ -100,8 +102,25 @@ def fitted(
             left = left[radii[left] > 0.0]
             if not len(left):
                 break
-        made.append(Spheres(link, frozen(centers[radii > 0.0]), frozen(radii[radii > 0.0])))
+        centers, radii = _patched(shapes, centers[radii > 0.0], radii[radii > 0.0], protrusion_m)
+        made.append(Spheres(link, frozen(centers), frozen(radii)))
     return tuple(made)
+
+
+def _patched(
+    solids: Sequence[Solid], centers: Array, radii: Array, protrusion_m: float
+) -> tuple[Array, Array]:
+    """Add spheres on the surface where the others, made smaller, leave it bare; they stick out by their radius."""
+    points = surface_of(solids, 0.5 * STEP_M)
+    radius = np.floor((protrusion_m - 2e-4) * 1e4) / 1e4
+    bare = gaps(points, centers, radii) if len(radii) else np.full(len(points), np.inf)
+    added = list[Array]()
+    while radius > 0.0 and bare.max() > BARE_M:
+        added.append(points[int(bare.argmax())].round(4))
+        bare = np.minimum(bare, np.linalg.norm(points - added[-1], axis=1) - radius)
+    if not added:
+        return centers, radii
+    return np.concatenate([centers, added]), np.concatenate([radii, np.full(len(added), radius)])
 
 
 def protrusions(solids: Sequence[Solid], centers: Array, radii: Array) -> Array:

@@ -12,13 +12,15 @@ from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.robot.nearest_pose import FULL, SAME_RAD, nearest_poses
+from handiwork_core.robot.nearest_pose import FULL, nearest_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 CLOSING_RAD = np.deg2rad(8.0)
 """Largest turn of the closing direction where the hand grasps, rad: pads and faces stay nearly parallel."""
 GRASP_RAD, RELEASE_RAD = np.deg2rad((30.0, 12.0))
 """Largest turns of the hand where it grasps and where it lets go, rad."""
+WAY_RAD = 0.005
+"""Largest turn of the hand along a way to or from such a place, rad."""
 SHARES = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2)
 """Shares of a way to or from such a place that are tried: an arm that cannot turn its hand may get no farther."""
 
@@ -126,9 +128,13 @@ class _Hand:
         base_T_world = self.world_T_base.inverse()
         rows = np.array([(base_T_world @ pose).matrix() for *_, poses in ways for pose in poses])
         found = nearest_poses(self.robot, self.arm, rows, self.tcp_m)
-        can = (found.is_met & (found.angle_rad < SAME_RAD)).reshape(len(ways), len(SHARES))
-        for (i, j, poses), each in zip(ways, can, strict=True):
-            made[i][j] = replace(made[i][j], world_T_ee=poses[int(each.argmax())])
+        can = (found.is_met & (found.angle_rad < WAY_RAD)).reshape(len(ways), len(SHARES))
+        # The pose that the arm has, not the wanted one: inverse kinematics is more exact than WAY_RAD.
+        had = found.base_T_ee.reshape(len(ways), len(SHARES), 4, 4)
+        for k, (i, j, poses) in enumerate(ways):
+            share = int(can[k].argmax())
+            pose = self.world_T_base @ Pose.from_matrix(had[k, share]) if can[k, share] else poses[share]
+            made[i][j] = replace(made[i][j], world_T_ee=pose)
         return made
 
 

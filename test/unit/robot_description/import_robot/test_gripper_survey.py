@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import load_robot
@@ -55,6 +55,20 @@ def test_a_gripper_is_measured_as_it_is_described(name: str) -> None:
         # The pads of parallel fingers are exact; the tips of a linkage are rounded hulls.
         assert width == pytest.approx(spec.width(position), abs=0.0003 if name == "fr3" else 0.003)
     assert (facts.slope is not None) == (not spec.width_table)
+
+
+def test_a_frame_of_the_maker_in_the_palm_is_no_tcp() -> None:
+    robot = load_robot(ROBOTS / "fr3")
+    spec = robot.arm("").gripper
+    assert spec is not None
+    for behind_m, is_taken in ((0.01, True), (0.03, False)):
+        to_tcp = next(joint for joint in robot.joints.values() if joint.child == robot.arm("").tcp_link)
+        back = to_tcp.parent_T_joint @ Pose.of((0.0, 0.0, -behind_m))
+        palm = replace(robot, joints={**robot.joints, to_tcp.name: replace(to_tcp, parent_T_joint=back)})
+        facts = measured(ROBOTS / "fr3", palm, found(ROBOTS / "fr3", robot)[0])
+        assert bool(facts.note) is not is_taken
+        expected_m = spec.tcp_offset_m - (behind_m if is_taken else 0.0)
+        assert facts.tcp_m[facts.ee_axis] == pytest.approx(expected_m, abs=0.003)
 
 
 def test_arms_are_named_by_what_begins_their_joints() -> None:

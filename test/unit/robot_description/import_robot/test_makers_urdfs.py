@@ -18,6 +18,7 @@ from handiwork_core.robot.mesh_paths import package_folders
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import UrdfModel, read_urdf
 from handiwork_core.robot_files.loader import expand, load_robot
+from handiwork_core.scene.mesh_file import surface_mesh
 from robot_description.import_robot.gripper_facts import rising
 from robot_description.import_robot.gripper_frames import AddedFrame, with_own_frames
 from robot_description.import_robot.gripper_survey import measure_gripper
@@ -122,6 +123,32 @@ def test_elements_of_other_programs_and_absent_visuals_are_left_out() -> None:
     portable = PortableUrdf(text, Path("it.urdf"))
     assert not any(word in portable.text for word in ("gazebo", "transmission", "ros2_control", "visual"))
     assert portable.doubtful == ["link base: its visual mesh 'nowhere.dae' is not there and was left out"]
+
+
+def test_collision_meshes_in_collada_become_stl_which_simulators_read(tmp_path: Path) -> None:
+    points = "0 0 0 100 0 0 0 100 0 0 0 100"
+    (tmp_path / "part.dae").write_text(
+        f"""<COLLADA><library_geometries><geometry id="g"><mesh>
+        <source id="p"><float_array id="a">{points}</float_array></source>
+        <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+        <triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
+        </mesh></geometry></library_geometries></COLLADA>"""
+    )
+    shape = '<geometry><mesh filename="part.dae" scale="0.001 0.001 0.001"/></geometry>'
+    both = f"<visual>{shape}</visual><collision>{shape}</collision>"
+    text = JAW_ARM.replace('<link name="base">', f'<link name="base">{both}')
+    portable = PortableUrdf(text, tmp_path / "it.urdf")
+    (tmp_path / "out").mkdir()
+    portable.write(tmp_path / "out", "it.urdf")
+    base = next(link for link in ET.fromstring(portable.text).findall("link") if link.get("name") == "base")
+    seen, met = (base.find(f"{kind}/geometry/mesh") for kind in ("visual", "collision"))
+    assert seen is not None and met is not None
+    assert (seen.get("filename"), met.get("filename")) == ("meshes/part.dae", "meshes/part.stl")
+    assert met.get("scale") == "0.001 0.001 0.001"
+    assert (tmp_path / "out/meshes/part.dae").read_bytes() == (tmp_path / "part.dae").read_bytes()
+    vertices, triangles = surface_mesh(tmp_path / "out/meshes/part.stl")
+    assert len(triangles) == 4
+    np.testing.assert_allclose(vertices.max(axis=0), 100.0)
 
 
 def test_a_bump_of_the_shapes_is_levelled_and_a_gripper_that_turns_back_is_not() -> None:

@@ -34,8 +34,8 @@ def measured(robot: Robot) -> WorkingArea | None:
 
 
 def test_the_area_is_what_the_limits_leave() -> None:
-    # At -0.55 rad 0.35 m have x = 0.298 m, at 0 rad 0.55 m have 0.55 m.
-    area = measured(limited(rail_x=(0.32, 0.52)))
+    # At -0.55 rad 0.375 m have x = 0.3197 m and 0.4 m have 0.341 m, at 0 rad 0.55 m have 0.55 m.
+    area = measured(limited(rail_x=(0.33, 0.52)))
     assert area is not None
     assert (area.near_m, area.far_m) == pytest.approx((0.4, 0.5))
 
@@ -85,6 +85,27 @@ def test_the_full_scene_is_that_of_the_common_table_and_small_hands_get_small_cu
     assert small is not None
     assert "size: [0.030, 0.030, 0.030]" in small
     assert scene_yaml(robot, arm, WorkingArea(0.4, 0.5)) is None
+
+
+def test_an_arm_that_points_down_only_near_the_table_gets_a_flat_bin(tmp_path: Path) -> None:
+    remarks = Remarks()
+    _add_scene(tmp_path, limited(rail_z=(-1.0, 0.2)), remarks)  # the TCP is 0.1 m over the base at most
+    container = {item.name: item for item in load_scene(tmp_path / "scene.yaml").objects}["bin"]
+    cube = {item.name: item for item in load_scene(tmp_path / "scene.yaml").objects}["cube"]
+    tall = float(np.diff(world_boxes(cube)[0], axis=0)[0, 2])
+    rim = max(float(box[1, 2]) for box in world_boxes(container))
+    assert 0.02 < rim <= 0.1 - 0.5 * tall - 0.02
+
+
+def test_a_hand_with_a_fixed_jaw_gets_an_object_that_clears_it() -> None:
+    robot = gantry()
+    arm = robot.arms["arm"]
+    assert arm.gripper is not None
+    jaws = replace(arm, gripper=replace(arm.gripper, finger_links=("left_finger", "hand")))
+    text = scene_yaml(robot, jaws, WorkingArea(0.2, 0.6))
+    assert text is not None
+    assert "size: [0.024, 0.024, 0.050]" in text
+    assert "position: [0.437, 0.105, 0.0250]" in text
 
 
 def test_new_robot_writes_a_scene_that_loads_or_says_why_there_is_none(tmp_path: Path) -> None:

@@ -79,6 +79,20 @@ def test_a_way_is_as_long_as_the_arm_can_go_without_a_turn() -> None:
     assert errors(posed(tuple(made)))[1].max() < 1e-3
 
 
+def test_a_way_beside_the_plane_of_the_arm_ends_at_a_pose_that_the_arm_has_exactly() -> None:
+    robot = five_joint_arm()
+    wanted = hand_at((0.3, 0.55, 1.05, np.pi - 0.55 - 1.15, -0.4)) @ sideways(8.0)
+    away = wanted @ Pose.of((0.0, 0.0, -0.03))  # against the wanted axis, which the arm cannot have
+    given = (*stages(wanted, 0.03)[:3], SkillStage("lift", away, Motion.STRAIGHT))
+    (made,) = within_freedom([given], robot, robot.arm(""), BASE)
+    away_m, angles = errors(posed(tuple(made)))
+    assert away_m.max() < 1e-5
+    assert angles.max() < 1e-5
+    lift = made[3].world_T_ee
+    assert lift is not None
+    np.testing.assert_allclose(lift.translation_m, away.translation_m, atol=6e-4)
+
+
 def test_alternatives_that_would_turn_too_far_are_left_out() -> None:
     robot = five_joint_arm()
     good = stages(hand_at(DOWN), 0.04)

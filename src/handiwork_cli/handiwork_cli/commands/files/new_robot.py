@@ -18,6 +18,8 @@ from handiwork_core.robot_files.loader import expand, load_robot
 
 SCENE = "scene.yaml"
 """The scene in the folder of a new robot."""
+OVER_M = (0.22, 0.14, 0.07)
+"""Heights of the TCP over the base at which the hand shall point down, m: small arms cannot do so high up."""
 
 if TYPE_CHECKING:
     from handiwork_core.robot.robot import Robot
@@ -144,8 +146,12 @@ def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
 
     if len(robot.arms) != 1 or robot.arm("").gripper is None:
         return
-    area = working_area(robot, robot.arm(""))
-    text = None if area is None else scene_yaml(robot, robot.arm(""), area)
+    area, text = None, None
+    for over_m in OVER_M:
+        area = working_area(robot, robot.arm(""), over_m=over_m) or area
+        text = None if area is None else scene_yaml(robot, robot.arm(""), area)
+        if text is not None:
+            break
     if area is None or text is None:
         words = (
             "nowhere" if area is None else f"only from {area.near_m:.2f} to {area.far_m:.2f} m from its base"
