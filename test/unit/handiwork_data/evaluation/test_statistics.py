@@ -58,7 +58,7 @@ def test_the_interval_of_the_difference_covers_the_truth_about_as_often_as_it_sa
             _gap, low, high = difference(Paired(both, only_a, only_b, neither))
             chance = float(multinomial.pmf((both, only_a, only_b, neither), n, chances))
             covered += chance * (low <= truth <= high)
-    assert 0.93 < covered < 0.99
+    assert 0.93 < covered < 0.995, "it is wide with few episodes and rare differences"
 
 
 @pytest.mark.parametrize(
