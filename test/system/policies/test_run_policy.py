@@ -33,8 +33,10 @@ CHUNK = 8
 RESULT_S = 240.0
 NOT_MOVED = 0.004
 """A joint of an arm that was sent nothing stays within this, rad."""
-WITHIN = 0.02
-"""How far a joint may swing beyond the last position that was ever commanded, rad."""
+SWUNG = 0.15
+"""The server is silent once the first joint has gone so far, rad."""
+WITHIN = 0.08
+"""The brake from 0.8 rad/s goes no farther beyond the last position that was ever commanded, rad."""
 
 Act = Callable[[dict[str, Any]], Any]
 
@@ -100,19 +102,18 @@ def test_a_policy_grasps_until_the_monitor_confirms(rig: Rig, served: Callable[[
 
 
 def test_a_server_that_becomes_silent_ends_the_run_at_rest(rig: Rig, served: Callable[[Act], str]) -> None:
-    release, last, count = threading.Event(), [0.0], [0]
+    release, last = threading.Event(), [0.0]
 
     def act(observation: dict[str, Any]) -> Array:
-        count[0] += 1
-        if count[0] > 3:
-            release.wait(60.0)
         rows = swing(observation)
-        if count[0] <= 3:
+        if float(np.asarray(observation["observation/state"])[0]) > SWUNG:
+            release.wait(60.0)
+        else:
             last[0] = float(rows[-1, 0])
         return rows
 
     try:
-        report = run(rig, served(act), server_timeout=1.0)
+        report = run(rig, served(act), server_timeout=1.0, guard={"velocity_scaling": 0.3})
     finally:
         release.set()
     assert report.outcome.code is Code.UNRESPONSIVE, report.outcome
@@ -122,7 +123,7 @@ def test_a_server_that_becomes_silent_ends_the_run_at_rest(rig: Rig, served: Cal
     assert found is not None and found["end"] == ends.SERVER_SILENT and not found["success"]
     path = measured(rig)
     assert path.max() <= last[0] + WITHIN, "the arm went beyond what was ever commanded"
-    assert path.max() > 0.1, "the arm must have moved"
+    assert path.max() > SWUNG
 
 
 def test_a_cancelled_run_ends_at_rest(rig: Rig, served: Callable[[Act], str]) -> None:
