@@ -1,8 +1,8 @@
 """A policy cloned from generated episodes: trained on states, served by openpi's protocol.
 
-    handiwork generate benchmarks/policies/lift_cube.yaml --episodes 0:400 --out out/lift
-    python -m benchmarks.policies.cloning train out/lift --episodes 0:400 --out out/lift_400.npz
-    python -m benchmarks.policies.cloning serve out/lift_400.npz --port 8000
+    handiwork generate benchmarks/policies/lift_cube.yaml --episodes 0:240 --out out/lift
+    python -m benchmarks.policies.cloning train out/lift --episodes 0:240 --out out/lift_240.npz
+    python -m benchmarks.policies.cloning serve out/lift_240.npz --port 8000
     handiwork evaluate benchmarks/policies/lift_cube.yaml --policy ws://localhost:8000 --episodes 100000:100100
 
 The network gets joint positions, opening and the pose of the cube, and answers with the commands of the next steps.
@@ -49,7 +49,7 @@ def samples(folder: Path, begin: int, end: int) -> tuple[Array, Array]:
         end: The one behind the last.
 
     Returns:
-        States, (n, 15), and commands, (n, CHUNK, 8): joints relative to the measured ones, rad, then the opening, m.
+        States, (n, 15), and commands, (n, CHUNK, 8): joints, rad, then the opening, m.
     """
     data, states, actions = DatasetFolder(folder), list[Array](), list[Array]()
     for number in data.episodes():
@@ -68,7 +68,6 @@ def samples(folder: Path, begin: int, end: int) -> tuple[Array, Array]:
         command = np.concatenate([columns["joint_command"][:, arm], columns["gripper_command"]], axis=1)
         rows = np.minimum(np.arange(len(command))[:, None] + 1 + np.arange(CHUNK), len(command) - 1)
         chunk = command[rows]
-        chunk[:, :, : len(arm)] -= measured[:, None]
         states += [state, np.repeat(state[-1:], REST, axis=0)]
         actions += [chunk, np.repeat(chunk[-1:], REST, axis=0)]
     if not states:
@@ -181,7 +180,6 @@ def serve(path: Path, port: int) -> None:
     def act(observation: dict[str, Array]) -> Array:
         state = np.asarray(observation[KEY], dtype=np.float32)
         chunk = network(state[None])[0].astype(np.float64)
-        chunk[:, :7] += state[:7]
         return chunk
 
     about = {
