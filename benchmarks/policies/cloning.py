@@ -1,8 +1,8 @@
 """A policy cloned from generated episodes: trained on states, served by openpi's protocol.
 
-    handiwork generate benchmarks/policies/lift_cube.yaml --episodes 0:400 --out out/lift
-    python -m benchmarks.policies.cloning train out/lift --episodes 0:400 --out out/lift_400.npz
-    python -m benchmarks.policies.cloning serve out/lift_400.npz --port 8000
+    handiwork generate benchmarks/policies/lift_cube.yaml --episodes 0:240 --out out/lift
+    python -m benchmarks.policies.cloning train out/lift --episodes 0:240 --out out/lift_240.npz
+    python -m benchmarks.policies.cloning serve out/lift_240.npz --port 8000
     handiwork evaluate benchmarks/policies/lift_cube.yaml --policy ws://localhost:8000 --episodes 100000:100100
 
 The network gets joint positions, opening and the pose of the cube, and answers with the commands of the next steps.
@@ -27,8 +27,10 @@ STATE = ("joint_position", "gripper_width", "object_pose(cube)")
 KEY = "observation/state"
 OBJECT = "cube"
 CHUNK = 8
-EXECUTED = 4
-WIDTHS = (256, 256, 256)
+EXECUTED = 8
+REST = 25
+"""Copies of the last sample of each demonstration, from which the policy learns to stay there."""
+WIDTHS = (128, 128, 128)
 LEAST_STD = 1e-3
 NOISE = 0.01
 """Standard deviation of the noise on inputs, in theirs: the policy meets states beside those that it has learned."""
@@ -47,7 +49,7 @@ def samples(folder: Path, begin: int, end: int) -> tuple[Array, Array]:
         end: The one behind the last.
 
     Returns:
-        States, (n, 15), and commands, (n, CHUNK, 8): joints relative to the measured ones, rad, then the opening, m.
+        States, (n, 15), and commands, (n, CHUNK, 8): joints, rad, then the opening, m.
     """
     data, states, actions = DatasetFolder(folder), list[Array](), list[Array]()
     for number in data.episodes():
@@ -61,13 +63,13 @@ def samples(folder: Path, begin: int, end: int) -> tuple[Array, Array]:
         measured = columns["joint_position"][:, arm]
         pose = columns["object_pose"][:, meta.objects.index(OBJECT)].copy()
         pose[pose[:, 3] < 0.0, 3:] *= -1.0  # as the state layout of a policy has it
-        states.append(np.concatenate([measured, columns["gripper_width"], pose], axis=1))
+        state = np.concatenate([measured, columns["gripper_width"], pose], axis=1)
         # The first action of a chunk is for the end of the step that begins with the state.
         command = np.concatenate([columns["joint_command"][:, arm], columns["gripper_command"]], axis=1)
         rows = np.minimum(np.arange(len(command))[:, None] + 1 + np.arange(CHUNK), len(command) - 1)
         chunk = command[rows]
-        chunk[:, :, : len(arm)] -= measured[:, None]
-        actions.append(chunk)
+        states += [state, np.repeat(state[-1:], REST, axis=0)]
+        actions += [chunk, np.repeat(chunk[-1:], REST, axis=0)]
     if not states:
         raise SystemExit(f"{folder} has no successful episode from {begin} to {end}; generate some")
     return np.concatenate(states), np.concatenate(actions)
@@ -178,7 +180,6 @@ def serve(path: Path, port: int) -> None:
     def act(observation: dict[str, Array]) -> Array:
         state = np.asarray(observation[KEY], dtype=np.float32)
         chunk = network(state[None])[0].astype(np.float64)
-        chunk[:, :7] += state[:7]
         return chunk
 
     about = {
@@ -200,7 +201,7 @@ def main() -> None:
     training.add_argument("folder", type=Path)
     training.add_argument("--episodes", required=True, metavar="BEGIN:END")
     training.add_argument("--out", type=Path, required=True)
-    training.add_argument("--epochs", type=int, default=200)
+    training.add_argument("--epochs", type=int, default=100)
     training.add_argument("--seed", type=int, default=0)
     serving = commands.add_parser("serve")
     serving.add_argument("file", type=Path)

@@ -1,1 +1,1 @@
-"""Evaluations of policies for a person to look at, and for other harnesses."""
+"""Evaluations of policies for a person to look at."""

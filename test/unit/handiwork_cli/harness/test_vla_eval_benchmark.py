@@ -23,10 +23,10 @@ from support.records.short_task import AT_ONCE, short_task
 
 pytest.importorskip("vla_eval", reason="vla-eval is missing: install requirements/vla-eval.txt")
 
-from handiwork_cli.evaluation.vla_eval_benchmark import HandiworkBenchmark
+from handiwork_cli.harness.vla_eval_benchmark import HandiworkBenchmark
 
 SETTINGS = {"gripper": "none", "state": ["joint_position"]}
-CLASS = "handiwork_cli.evaluation.vla_eval_benchmark:HandiworkBenchmark"
+CLASS = "handiwork_cli.harness.vla_eval_benchmark:HandiworkBenchmark"
 COMMAND = [sys.executable, "-c", "from vla_eval.cli.main import main; main()"]
 WAIT_S = 120.0
 

@@ -1,0 +1,1 @@
+"""The tasks of this project in the harnesses of others."""
