@@ -16,9 +16,14 @@ LEAST_OUTER_M = 0.2
 CUBE_M, LEAST_CUBE_M, OF_OPENING = 0.045, 0.015, 0.6
 """Edge of the cube: the first, or this share of the gripper's opening, but not less than the second, m."""
 ONE_JAW_M, TALL_M = 0.024, 0.05
-"""Width of the object for a hand with one moving jaw, whose TCP is 15 mm from the fixed one, and its height, m."""
+"""Width of the object for a hand with one moving jaw, whose TCP is 15 mm from the fixed one, m; and height of an object
+narrower than the cube, whose middle would be lower than the fingers reach beyond the TCP, m."""
+WALL_M, CLEAR_M, LEAST_SPREAD_M = 0.01, 0.01, 0.02
+"""Wall of the bin, least distance of an open hand from it, and least spread of the object's places across, m."""
 RIM_M = 0.02
 """Least height of a held cube over the rim of the bin, where the arm points its hand down at its highest, m."""
+OF_STROKE = 0.3
+"""Share of the stroke by which the object is wider than closed fingers, where they do not meet."""
 FRONT_M, BESIDE_M = 0.2, 0.015
 """The x of the table's front in ``tabletop.yaml``, and its least distance from the robot's base, m."""
 
@@ -80,18 +85,33 @@ def scene_yaml(robot: Robot, arm: ArmSpec, area: WorkingArea) -> str | None:
     low, high = max(0.42 * scale, area.near_m), 0.58 * scale
     if outer < LEAST_OUTER_M or low > 0.5 * scale:
         return None
-    edge = float(np.clip(OF_OPENING * arm.gripper.max_width_m, LEAST_CUBE_M, CUBE_M))
-    edge, tall = (min(edge, ONE_JAW_M), TALL_M) if _has_fixed_jaw(robot, arm.gripper) else (edge, edge)
+    edge, tall = _object_size(robot, arm.gripper)
     deep = min(max(0.04, 0.08 * scale), area.over_m - 0.5 * tall - RIM_M)
+    inner = max(0.12, 0.22 * scale)
+    # The open hand, or its jaw, passes beside the bin.
+    beside = -0.27 * scale + 0.5 * inner + WALL_M + arm.gripper.max_width_m + CLEAR_M + 0.7 * edge
+    right = max(0.02 * scale, beside)
+    left = max(0.24 * scale, right + LEAST_SPREAD_M)
     front = max(FRONT_M * scale, _base_front(robot, arm) + BESIDE_M)
     return TEXT.format(
         robot=robot.name, near=area.near_m, far=area.far_m, table=front + 0.40,
         mass=0.1 * edge**2 * tall / CUBE_M**3, edge=edge, tall=tall, half=0.5 * tall, low=low, high=high,
-        cube_x=0.5 * scale, cube_y=0.12 * scale, right=0.02 * scale, left=0.24 * scale,
-        bin_x=0.5 * scale, bin_y=-0.3 * scale, inner=max(0.12, 0.22 * scale), deep=deep,
+        cube_x=0.5 * scale, cube_y=max(0.12 * scale, 0.5 * (right + left) if beside > 0.02 * scale else 0.0),
+        right=right, left=left,
+        bin_x=0.5 * scale, bin_y=-0.3 * scale, inner=inner, deep=deep,
         bin_low=0.47 * scale, bin_high=0.53 * scale, bin_right=-0.33 * scale, bin_left=-0.27 * scale,
         can_x=0.72 * scale + 0.03, can_y=0.20 * scale + 0.03,
     )  # fmt: skip
+
+
+def _object_size(robot: Robot, gripper: GripperSpec) -> tuple[float, float]:
+    """Return width and height of an object that fits between the fingers, m."""
+    stroke_m = gripper.max_width_m - gripper.min_width_m
+    graspable_m = gripper.min_width_m + OF_STROKE * stroke_m
+    edge = float(np.clip(max(OF_OPENING * gripper.max_width_m, graspable_m), LEAST_CUBE_M, CUBE_M))
+    if _has_fixed_jaw(robot, gripper):
+        edge = min(edge, ONE_JAW_M)
+    return edge, edge if edge >= CUBE_M else TALL_M
 
 
 def _has_fixed_jaw(robot: Robot, gripper: GripperSpec) -> bool:

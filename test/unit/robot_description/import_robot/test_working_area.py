@@ -65,6 +65,9 @@ def test_cube_and_bin_of_the_scene_are_in_the_area(area: WorkingArea, tmp_path: 
         for name in ("cube", "bin"):
             place = drawn[name].world_T_object.translation_m
             assert area.near_m <= np.hypot(place[0], place[1]) <= area.far_m, (seed, name)
+        cube_y = float(np.min([box[0, 1] for box in world_boxes(drawn["cube"])]))
+        bin_y = float(np.max([box[1, 1] for box in world_boxes(drawn["bin"])]))
+        assert cube_y - bin_y >= 0.08, seed  # the gripper's opening
         low, high = world_boxes(drawn["table"])[0]
         cube = world_boxes(drawn["cube"])[0]
         assert (low[:2] <= cube[0, :2]).all()
@@ -83,7 +86,11 @@ def test_the_full_scene_is_that_of_the_common_table_and_small_hands_get_small_cu
         robot, replace(arm, gripper=replace(arm.gripper, max_width_m=0.05)), WorkingArea(0.25, 0.8)
     )
     assert small is not None
-    assert "size: [0.030, 0.030, 0.030]" in small
+    assert "size: [0.030, 0.030, 0.050]" in small  # as high as the fingers reach beyond the TCP
+    narrow = replace(arm.gripper, min_width_m=0.022, max_width_m=0.038)
+    between = scene_yaml(robot, replace(arm, gripper=narrow), WorkingArea(0.25, 0.8))
+    assert between is not None
+    assert "size: [0.027, 0.027, 0.050]" in between  # wider than the closed fingers
     assert scene_yaml(robot, arm, WorkingArea(0.4, 0.5)) is None
 
 
