@@ -75,17 +75,18 @@ class SphereSheet:
             scene: The request's scene.
             world: The world.
             query: The reading of the scene for the arm.
-            places: Joint positions at the start and the ends, (k, n), rad or m.
+            places: Joint positions at the start and the ends, (k, n), rad or m; without any no sphere is smaller.
 
         Returns:
             Link -> centres and radii in the link's frame, (s, 4), m.
         """
-        touching = touching_at(query, places)
+        touching = touching_at(query, places) if len(places) else {}
         # The solids themselves, which compare by identity: id() of one that was freed may belong to the next one.
         held_at = [
             (world.objects[a.object], a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
         ]
-        key = (scene.gripper_m, held_at, scene.allowed, scene.ignored, touching)
+        named = [world.objects.get(name) for pair in sorted(scene.allowed) for name in pair]
+        key = (scene.gripper_m, held_at, scene.allowed, named, scene.ignored, touching)
         if key != self._last[0]:
             self._last = (key, self._made(scene, world, touching))
         return self._last[1]
@@ -185,7 +186,7 @@ def objects_off(scene: SceneQuery, world: World) -> set[str]:
 
 
 def touching_at(query: Query, places: Array) -> dict[str, float]:
-    """Return by how much the spheres of bodies must shrink to be clear of the world.
+    """Return by how much the spheres of bodies must shrink to be clear of the world and of each other.
 
     Args:
         query: The reading of the scene for the arm.
@@ -201,7 +202,13 @@ def touching_at(query: Query, places: Array) -> dict[str, float]:
         if query.robot.group_body[i] > 0:
             nearest[name] = min(nearest.get(name, 1.0), float(d[i, :shapes].min(initial=1.0)))
     need = INFLATE_M + CLEAR_M
-    return {name: need - gap for name, gap in nearest.items() if gap < need}
+    found = {name: need - gap for name, gap in nearest.items() if gap < need}
+    # Links of the fine set never overlap at an end of a motion; large spheres of a coarse one may.
+    for i, k in zip(*np.nonzero(d[:, shapes:] < 0.0), strict=True):
+        half = 0.5 * (CLEAR_M - float(d[i, shapes + k]))
+        for name in (query.bodies[i], query.bodies[k]):
+            found[name] = max(found.get(name, 0.0), half)
+    return found
 
 
 def coarse(spheres: Array, most: int) -> Array:
