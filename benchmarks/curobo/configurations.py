@@ -86,7 +86,8 @@ def checks(cpu: CpuEngine, gpu: CuroboEngine) -> int:
     print(
         f"\n{CHECKED} configurations checked with the fine spheres: GPU {CHECKED / on_gpu / 1e6:.2f} million/s; CPU "
         f"engine called from Python, one core, {CHECKED_ON_CPU / on_cpu / 1e6:.3f} million/s. Of {CHECKED_ON_CPU}, "
-        f"{int(clear.sum())} are free; the GPU misses {missed} that touch, and takes {cautious} free ones for touching.",
+        f"{int(clear.sum())} are free; the GPU misses {missed} that touch, and "
+        f"takes {cautious} free ones for touching.",
         flush=True,
     )
     return missed

@@ -15,6 +15,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
 from planner_node.engines import CpuEngine, CuroboEngine
+from planner_node.engines.curobo.solvers import single_solvers
 from planner_node.engines.curobo_engine import FinetunedCuroboEngine
 
 from .machine import fr3
@@ -50,12 +51,14 @@ def main(_options: argparse.Namespace) -> int:
          *(f"{n:.2f}" for n in np.percentile(ms, (50, 95))), f"{np.nanmean(lasts):.3f}", "1"]
     )  # fmt: skip
     variants = (
-        ("coarse spheres, one pass (`curobo`)", Waiting, robot),
-        ("coarse spheres, finetuned (`curobo_finetuned`)", WaitingFinetuned, robot),
-        ("fine spheres, one pass", Waiting, fine),
-        ("fine spheres, finetuned", WaitingFinetuned, fine),
+        ("coarse spheres, one pass (`curobo`)", Waiting, robot, 50),
+        ("coarse spheres, finetuned (`curobo_finetuned`)", WaitingFinetuned, robot, 50),
+        ("coarse spheres, one pass of 100 iterations", Waiting, robot, 100),
+        ("fine spheres, one pass", Waiting, fine, 50),
+        ("fine spheres, finetuned, 100 iterations", WaitingFinetuned, fine, 100),
     )
-    for name, kind, which in variants:
+    for name, kind, which, iterations in variants:
+        single_solvers.ITERATIONS = iterations
         before = time.perf_counter()
         made = kind(which, Pose.identity(), lambda _share, _text: None)
         ready_s = time.perf_counter() - before

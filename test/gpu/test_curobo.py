@@ -218,3 +218,24 @@ def test_no_memory_for_a_batch_ends_it_and_the_next_one_is_planned(robot: Robot)
     found = guarded.plan_batch(requests, lambda: False)
     assert sum(r.code is Code.OK for r in found) > 90
     guarded.close()
+
+
+def test_a_world_that_outgrows_the_room_is_planned_by_the_cpu_until_there_is_more(robot: Robot) -> None:
+    engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
+    crowd, still = round_world(), np.zeros(3)
+    many = {f"box{i}": WorldObject(f"box{i}", crowd.objects["BOX"].shapes) for i in range(30)}
+    states = {
+        name: ObjectState(Pose.of((-1.0, 0.1 * i, 0.1)), still, still, 0.0) for i, name in enumerate(many)
+    }
+    home = np.array(robot.arm("").home_q)
+    request = PlanRequest("", home, JointGoals(home[None] + 0.1))
+    try:
+        engine.update_world(World(0.0, 2, many, states))
+        assert engine._gpu.is_building
+        assert engine.plan(request, lambda: False).code is Code.OK
+        engine._gpu.wait_for_builds()
+        assert engine.plan(request, lambda: False).code is Code.OK
+        (solvers,) = engine._gpu._solvers.values()
+        assert solvers.room.boxes == 31 and engine._gpu.handed_over == 0
+    finally:
+        engine.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -13,10 +13,11 @@ from handiwork_core.contracts.planning import IkRequest, IkResult, ShouldStop
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Indices
-from handiwork_planning.ik.finish import REACHED, TOUCHES, finished
+from handiwork_planning.ik.finish import REACHED, finished
 from handiwork_planning.ik.pose_ik import flat_poses
 from handiwork_planning.kernels.arrays import OFF
 from handiwork_planning.planner import Core
+from handiwork_planning.scene.query import Query
 from handiwork_planning.search.requests import Failed
 
 from .solvers.configurations import POSES, STARTS, Flags
@@ -27,8 +28,10 @@ PROBED = 256
 """Poses that the CPU engine solves first, to estimate how many of them can be reached."""
 SOLVED_S, MISSED_S = 1.0e-5, 3.4e-4
 """Measured times of the CPU engine for a pose that it solves, and for one that it does not, on one core."""
-GPU_S, GPU_CALL_S = 6.0e-6, 0.1
+GPU_S, GPU_CALL_S = 1.0e-5, 0.1
 """The same of the GPU for any pose, with the CPU's test of it, and of a request."""
+ROUNDS = 3
+"""The poses that are left get other starts, so many times in all: STARTS alone miss one reachable pose in twelve."""
 RANKS = 3
 """Solutions of a pose that the CPU tests before it is given up: it may refuse what the GPU takes for free."""
 
@@ -78,7 +81,7 @@ def probe(request: IkRequest) -> IkRequest:
 def solve_many(
     core: Core, request: IkRequest, opened: Callable[[], Configurations], should_stop: ShouldStop
 ) -> IkResult:
-    """Solve the inverse kinematics of every pose from STARTS starts each.
+    """Solve the inverse kinematics of every pose from up to ROUNDS times STARTS starts.
 
     Args:
         core: Robot, world and caches.
@@ -108,38 +111,70 @@ def solve_many(
         return result(Code.BAD_NUMBER)
     if not request.avoid_collision:
         query = replace(query, margins=np.full_like(query.margins, OFF))
-    solvers, goals = opened(), flat_poses(request.world_T_ee)
-    rows = base_rows(request.world_T_ee, core.world_T_root)
+    solvers, rng = opened(), np.random.default_rng(request.seed)
+    search = _Search(
+        query,
+        flat_poses(request.world_T_ee),
+        base_rows(request.world_T_ee, core.world_T_root),
+        q,
+        errors,
+        codes,
+    )
     seeds = np.concatenate([np.atleast_2d(request.seed_q), np.array(arm.home_q)[None]])[:STARTS]
     lower, upper = query.robot.lower, query.robot.upper
-    rng = np.random.default_rng(request.seed)
-    more = rng.uniform(lower, upper, (STARTS - len(seeds), dof))
-    starts = np.clip(np.concatenate([seeds, more]), lower, upper)
-    for first in range(0, count, POSES):
-        if should_stop():
-            break
-        block = slice(first, min(first + POSES, count))
-        found, near, left = solvers.solve(
-            rows[block], np.broadcast_to(starts, (block.stop - first, *starts.shape)).copy()
-        )
-        found = np.clip(found, lower, upper)
-        errors[block] = left[np.arange(len(left)), left.sum(axis=2).argmin(axis=1)]
+    for turn in range(ROUNDS):
+        starts = rng.uniform(lower, upper, (STARTS, dof))
+        if turn == 0:
+            starts[: len(seeds)] = np.clip(seeds, lower, upper)
+        left = np.flatnonzero(codes != int(Code.OK))
+        for first in range(0, len(left), POSES):
+            if should_stop():
+                return result()
+            search.work(left[first : first + POSES], starts, solvers, is_free=request.avoid_collision)
+    return result()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """The poses of a request, and what was found of each so far; see ``IkResult``."""
+
+    query: Query
+    goals: Array
+    rows: Array
+    q: Array
+    errors: Array
+    codes: Indices
+
+    def work(self, some: Indices, starts: Array, solvers: Configurations, *, is_free: bool) -> None:
+        """Try starts for some of the poses.
+
+        Args:
+            some: Their indices, (s,), at most POSES.
+            starts: Joint positions, (STARTS, n), rad or m.
+            solvers: The GPU's solvers.
+            is_free: Whether solutions must be free of collision.
+        """
+        everywhere = np.broadcast_to(starts, (len(some), *starts.shape)).copy()
+        found, near, gaps = solvers.solve(self.rows[some], everywhere)
+        found = np.clip(found, self.query.robot.lower, self.query.robot.upper)
+        best = gaps[np.arange(len(some)), gaps.sum(axis=2).argmin(axis=1)]
+        nearer = best.sum(axis=1) < self.errors[some].sum(axis=1)
+        self.errors[some[nearer]] = best[nearer]
         free = near.copy()
-        if request.avoid_collision:
+        if is_free:
             free[near] = solvers.free(found[near])
-        codes[block] = np.where(near.any(axis=1), int(Code.GOAL_IN_COLLISION), int(Code.NO_IK))
+        touched = near.any(axis=1) | (self.codes[some] == int(Code.GOAL_IN_COLLISION))
+        self.codes[some] = np.where(touched, int(Code.GOAL_IN_COLLISION), int(Code.NO_IK))
         for rank in range(RANKS):
-            chosen = np.flatnonzero((free.sum(axis=1) > rank) & (codes[block] != int(Code.OK)))
+            chosen = np.flatnonzero((free.sum(axis=1) > rank) & (self.codes[some] != int(Code.OK)))
             if not len(chosen):
-                break
+                return
             column = np.argsort(~free[chosen], axis=1, kind="stable")[:, rank]
             ends = np.ascontiguousarray(found[chosen, column])
-            states, gaps = finished(query, goals[block][chosen], ends)
+            states, left = finished(self.query, self.goals[some[chosen]], ends)
             done = states == REACHED
-            at = first + chosen[done]
-            q[at], errors[at], codes[at] = ends[done], gaps[done], int(Code.OK)
-            codes[first + chosen[states == TOUCHES]] = int(Code.GOAL_IN_COLLISION)
-    return result()
+            at = some[chosen[done]]
+            self.q[at], self.errors[at], self.codes[at] = ends[done], left[done], int(Code.OK)
 
 
 def base_rows(poses: tuple[Pose, ...], world_T_base: Pose) -> Array:
@@ -150,8 +185,10 @@ def base_rows(poses: tuple[Pose, ...], world_T_base: Pose) -> Array:
         world_T_base: The robot's base in the world.
     """
     inverse = world_T_base.inverse()
-    places = inverse.apply(np.array([p.translation_m for p in poses]).reshape(-1, 3))
+    if not poses:
+        return np.zeros((0, 7))
+    places = inverse.apply(np.concatenate([p.translation_m for p in poses]).reshape(-1, 3))
     a, b, c, d = inverse.rotation.wxyz
     left = np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
-    turns = np.array([p.rotation.wxyz for p in poses]).reshape(-1, 4) @ left.T
+    turns = np.concatenate([p.rotation.wxyz for p in poses]).reshape(-1, 4) @ left.T
     return np.concatenate([places, turns], axis=1)

@@ -25,10 +25,8 @@ from .task import is_for_cpu as is_not_for_curobo
 
 LANE_SEEDS = 1
 """Trajectories that are optimised for each problem: a batch keeps the GPU busy without further ones."""
-BATCH_ITERATIONS = 50
-"""Iterations of the only pass over a batch."""
-SIZES = (64, 256, 1024)
-"""Numbers of lanes to choose from."""
+SIZES = (64, 256)
+"""Numbers of lanes to choose from; more were not faster in one world, as the CPU then waits for the GPU."""
 Found = tuple[Trajectory, int]
 Chunk = list[OpenProblem]
 Moved = list[list[Array]]
@@ -201,14 +199,7 @@ class BatchCore:
     def _made(self, arm: ArmSpec, room: BufferSizes) -> WideSolvers:
         with self._set.config(arm) as config:
             made = WideSolvers(
-                self._cuda,
-                config,
-                arm.joint_names,
-                (arm.ee_link,),
-                room,
-                self.lanes,
-                LANE_SEEDS,
-                BATCH_ITERATIONS,
+                self._cuda, config, arm.joint_names, (arm.ee_link,), room, self.lanes, LANE_SEEDS
             )
         made.free_paths()
         return made

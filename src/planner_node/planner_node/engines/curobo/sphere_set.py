@@ -14,7 +14,7 @@ from handiwork_planning.planner import Core
 from handiwork_planning.scene.scene import CollisionScene
 
 from .model.robot_config import held_links, robot_config
-from .model.spheres import HELD_SPHERES, SphereSheet
+from .model.spheres import FEW_HELD_SPHERES, HELD_SPHERES, SphereSheet
 
 
 class SphereSet:
@@ -32,13 +32,14 @@ class SphereSet:
         coarse = robot.coarse_spheres
         self.robot = robot if is_fine or not coarse else replace(robot, spheres=coarse)
         self.is_fine = is_fine or not coarse
+        self._held = HELD_SPHERES if self.is_fine else FEW_HELD_SPHERES
         self._core = Core(self.robot, world_T_root)
         self._sheets: dict[str, SphereSheet] = {}
 
     @property
     def count(self) -> int:
         """The number of spheres, those for held objects included."""
-        return sum(len(item.radii) for item in self.robot.spheres) + HELD_SPHERES
+        return sum(len(item.radii) for item in self.robot.spheres) + self._held
 
     @contextmanager
     def config(self, arm: ArmSpec) -> Iterator[dict[str, Any]]:
@@ -50,7 +51,7 @@ class SphereSet:
         Yields:
             The configuration. The URDF file that it names exists while the context lasts.
         """
-        with robot_config(self.robot, (arm,)) as config:
+        with robot_config(self.robot, (arm,), self._held) as config:
             yield config
 
     def rows(
@@ -72,6 +73,6 @@ class SphereSet:
         """
         self._core.scene = scene
         if arm.name not in self._sheets:
-            self._sheets[arm.name] = SphereSheet(self.robot, arm, held_links((arm,))[arm.name])
+            self._sheets[arm.name] = SphereSheet(self.robot, arm, held_links((arm,))[arm.name], self._held)
         query = self._core.read(arm, request)
         return self._sheets[arm.name].rows(request, scene.world, query, places)

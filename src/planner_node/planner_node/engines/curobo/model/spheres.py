@@ -26,6 +26,8 @@ AWAY = np.array([0.0, 0.0, 0.0, -100.0])
 """A sphere that meets neither obstacles nor links."""
 HELD_SPHERES = 40
 """The number of spheres for held objects. Each costs time, also an unused one."""
+FEW_HELD_SPHERES = 12
+"""The same beside the coarse set of the robot's spheres."""
 COARSE_M = 0.012
 """The distance, about, by which a sphere of the coarse cover reaches out of the held object."""
 CLEAR_M = 0.001
@@ -58,9 +60,11 @@ class SphereSheet:
         robot: The robot.
         arm: The arm that plans.
         held: Link of the arm that carries the spheres of held objects.
+        held_spheres: Number of spheres for held objects.
     """
 
-    def __init__(self, robot: Robot, arm: ArmSpec, held: str) -> None:
+    def __init__(self, robot: Robot, arm: ArmSpec, held: str, held_spheres: int = HELD_SPHERES) -> None:
+        self._most = held_spheres
         self._robot, self._arm, self._held_link = robot, arm, held
         self._home = _chain(robot, arm, ())
         self._chains: dict[tuple[tuple[str, float], ...], Chain] = {(): self._home}
@@ -119,7 +123,7 @@ class SphereSheet:
         return np.column_stack([moved, size])
 
     def _held(self, scene: SceneQuery, world: World, chain: Chain) -> Array:
-        rows = np.tile(AWAY, (HELD_SPHERES, 1))
+        rows = np.tile(AWAY, (self._most, 1))
         ee = chain.mounts[self._arm.ee_link]
         parts = []
         for item in scene.attached:
@@ -132,7 +136,7 @@ class SphereSheet:
                 np.column_stack([spheres[:, :3] @ ee_T_object[:3, :3].T + ee_T_object[:3, 3], spheres[:, 3]])
             )
         if parts:
-            few = coarse(np.concatenate(parts), HELD_SPHERES)
+            few = coarse(np.concatenate(parts), self._most)
             rows[: len(few)] = few
             rows[: len(few), 3] += INFLATE_M
         return rows
@@ -144,7 +148,7 @@ class SphereSheet:
             if len(self._covers) > 64:
                 self._covers.clear()
             exact = np.concatenate([cover(shape) for shape in solid.shapes])
-            known = self._covers[item.object] = (solid, coarse(exact, HELD_SPHERES))
+            known = self._covers[item.object] = (solid, coarse(exact, self._most))
         return known[1]
 
     def _at(self, gripper_m: tuple[tuple[str, float], ...]) -> Chain:

@@ -49,7 +49,6 @@ class WideSolvers:
         room: Places for obstacles.
         lanes: Number of problems at a time.
         seeds: Trajectories that are optimised for each problem.
-        iterations: Iterations of the first pass.
     """
 
     def __init__(
@@ -61,10 +60,9 @@ class WideSolvers:
         room: BufferSizes,
         lanes: int,
         seeds: int,
-        iterations: int = ITERATIONS,
     ) -> None:
         self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)
-        self.room, self.lanes, self._seeds, self._iterations = room, lanes, seeds, iterations
+        self.room, self.lanes, self._seeds = room, lanes, seeds
         with guarded("building its solvers"):
             robot = cuda.RobotCfg.create(config, cuda.device, num_envs=lanes)
             made = cuda.MotionPlannerCfg.create(
@@ -146,7 +144,7 @@ class WideSolvers:
                 use_implicit_goal=True,
                 finetune_attempts=finetunes,
                 finetune_dt_scale=dt_scale(finetunes),
-                initial_iters=self._iterations,
+                initial_iters=ITERATIONS,
             )
             good = result.success.view(self.lanes, -1).cpu().numpy().astype(bool)
             moved = result.js_solution

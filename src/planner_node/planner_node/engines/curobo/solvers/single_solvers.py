@@ -18,8 +18,8 @@ SEEDS = 4
 MOMENTS = 1000
 """The length of an interpolated trajectory's buffer. cuRobo evaluates all of it, also unused entries. Its spline of 20
 pieces of at most 0.8 s, sampled every 25 ms, takes 661; cuRobo's default is 5000."""
-ITERATIONS = 100
-"""Iterations of a first pass; cuRobo's default."""
+ITERATIONS = 50
+"""Iterations of a first pass; cuRobo's default is 100."""
 REACHED_M, REACHED_RAD = 0.001, 0.01
 """Tolerances of goals. Ours are exact, and trajectories end at them: these only exceed the errors of float32."""
 
