@@ -54,6 +54,17 @@ def finished(query: Query, goals: Array, q: Array) -> tuple[Ints, Array]:
     return states, errors
 
 
+def compile_finish(query: Query, home: Array) -> None:
+    """Compile the kernel, or load it: the first call on a machine takes about a minute.
+
+    Args:
+        query: Any query of the robot.
+        home: Joint positions, (n,), rad or m.
+    """
+    goal = np.concatenate([np.eye(3).ravel(), np.zeros(3)])
+    finished(query, goal[None], home[None].copy())
+
+
 @kernel
 def finish(c: Checker, goals: Array, q: Array, steps: int, states: Ints, errors: Array) -> None:
     """Do the work of ``finished`` on one core.

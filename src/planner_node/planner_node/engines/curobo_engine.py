@@ -50,11 +50,15 @@ class CuroboEngine(CpuEngine):
 
     def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
         super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))
-        report(0.2, "importing torch and cuRobo")
+        report(0.2, "compiling the last steps of inverse kinematics, and importing torch and cuRobo")
+        from handiwork_planning.ik.finish import compile_finish
+
         from .curobo.device.cuda import load
         from .curobo.gpu_batches import GpuBatches
         from .curobo.gpu_core import GpuCore
 
+        arm = next(iter(robot.arms.values()))
+        compile_finish(self._core.read(arm, SceneQuery()), np.array(arm.home_q))
         cuda = load()
         self._gpu = GpuCore(
             robot,
