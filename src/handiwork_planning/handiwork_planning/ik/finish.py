@@ -18,7 +18,7 @@ from handiwork_planning.scene.query import Query
 from .single import descend
 
 REACHED, TOUCHES, MISSED = 0, 1, 2
-"""What became of a start: a free solution, one that touches something, or none."""
+"""The result of a start: a free solution, one that touches something, or none."""
 STEPS = 12
 """Largest number of steps from a start that is within millimetres of its pose."""
 LEAST = 256

@@ -46,7 +46,7 @@ class CuroboEngine(CpuEngine):
     is_seeded: ClassVar[bool] = False
     is_finetuned: ClassVar[bool] = False
     waits_for_builds: ClassVar[bool] = False
-    """Whether a request waits until solvers are built; else the CPU engine plans in the meantime."""
+    """True where a request waits until solvers are built; else the CPU engine plans in the meantime."""
 
     def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
         super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))

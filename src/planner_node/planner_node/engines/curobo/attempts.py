@@ -153,7 +153,7 @@ class Attempts:
     """Passes that shorten a motion, of straight seeds and of others."""
     most: int = MOST
     ends_when_refused: bool = False
-    """Whether an attempt whose motions the checks refuse is the last: other spheres would find better ones."""
+    """True where an attempt whose motions the checks refuse is the last: other spheres would find better ones."""
 
     def run(self, goals: Goals, *, with_cpu_path: bool) -> tuple[Trajectory, int]:
         """Return the first motion that passes our checks.

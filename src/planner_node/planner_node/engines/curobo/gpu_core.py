@@ -67,7 +67,7 @@ class GpuCore(Core):
         self._coarse = SphereSet(robot, world_T_base, is_fine=False)
         self._fine = SphereSet(robot, world_T_base, is_fine=True)
         self._solvers: dict[tuple[str, bool], Solvers] = {}
-        """By name of the arm, and whether they have the fine spheres."""
+        """The solvers by name of the arm, and whether they have the fine spheres."""
         self._builds = Builds(waits=waits_for_builds)
         self._rows = SceneRows(world_T_base)
         self._wasteful = 0
@@ -86,7 +86,7 @@ class GpuCore(Core):
 
     @property
     def is_building(self) -> bool:
-        """Whether solvers are being built, so that nothing else may use the GPU.
+        """True while solvers are being built, when nothing else may use the GPU.
 
         Raises:
             EngineLost: The last build failed; it is raised once.
