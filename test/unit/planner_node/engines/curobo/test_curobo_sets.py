@@ -82,12 +82,8 @@ def test_a_motion_that_the_checks_refuse_is_planned_again_with_the_fine_spheres(
 
 
 def test_without_coarse_spheres_the_fine_ones_are_used_at_once(core: GpuCore, robot: Robot) -> None:
-    plain = GpuCore(
-        replace(robot, coarse_spheres=()),
-        Pose.identity(),
-        None,
-        lambda _share, _text: None,  # type: ignore[arg-type]
-    )
+    bare = replace(robot, coarse_spheres=())
+    plain = GpuCore(bare, Pose.identity(), None, lambda _share, _text: None)  # type: ignore[arg-type]
     plain.plan(asked(robot), Deadline.start(lambda: False, 10.0))
     assert list(plain._solvers) == [(next(iter(robot.arms)), True)]
     assert plain.planned_again == 0 and len(set(plain.sphere_counts)) == 1
