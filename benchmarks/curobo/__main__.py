@@ -11,7 +11,7 @@ import time
 
 from planner_node.engines import CuroboEngine
 
-from . import agreement, batch, cold, grasp, mbm, overhead, robots, soak, together
+from . import agreement, batch, cold, configurations, grasp, mbm, overhead, regimes, robots, soak, together
 from .machine import machine
 
 
@@ -23,6 +23,8 @@ def _service(options: argparse.Namespace) -> int:
 
 
 PARTS = {
+    "regimes": regimes.main,
+    "configurations": configurations.main,
     "overhead": overhead.main,
     "agreement": agreement.main,
     "mbm": mbm.main,

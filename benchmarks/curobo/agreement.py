@@ -46,8 +46,8 @@ def compare(ours: CuroboEngine, count: int, seed: int = 0) -> Agreement:
     q = np.random.default_rng(seed).uniform(
         query.robot.lower, query.robot.upper, (count, len(arm.joint_names))
     )
-    (solvers,) = core._solvers.values()
-    poses, touches = solvers.look(q)
+    solvers = ours._batches.configurations(arm.name, SceneQuery())
+    poses, touches = solvers.tool_poses(q), ~solvers.free(q)
     fk_m, fk_rad = _kinematics(ours, q[:1000], poses[:1000])
     border = np.array([_distance(query, row) for row in q])
     differ = touches != (border < 0.0)

@@ -15,47 +15,70 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
-from handiwork_planning.process_pool import Problem
+from handiwork_planning.process_pool import PlanPool, Problem
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo_batch import CuroboPool
 
 from .machine import fr3
 from .soak import changed
 
-LANES = (4, 16, 32)
-PROBLEMS = 128
+LANES = (64, 256, 1024)
+PROBLEMS = 1024
+WORKERS = 16
 HEADS = ("planner", "solved", "by the CPU's search", "refused by the referee", "ms each", "problems/s")
 
 
 def main(_options: argparse.Namespace) -> int:
-    robot, problems = fr3(), hard_enough(fr3(), PROBLEMS)
-    cpu = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
-    lines, wrong = [], 0
+    cpu = CpuEngine(fr3(), Pose.identity(), lambda _share, _text: None)
+    own = hard_enough(fr3(), PROBLEMS)
+    world = changed(demo_world(), 2, np.random.default_rng(1))
+    return sum(
+        measured(name, problems, cpu)
+        for name, problems in (
+            ("one world", [Problem(world, problem.request) for problem in own]),
+            ("own worlds", own),
+        )
+    )
+
+
+def measured(name: str, problems: list[Problem], cpu: CpuEngine) -> int:
+    """Print a table; return the number of motions that the referee refused.
+
+    Args:
+        name: What the problems are.
+        problems: The problems.
+        cpu: The CPU engine.
+    """
+    robot, lines, wrong = fr3(), [], 0
     for lanes in LANES:
         with CuroboPool(robot, Pose.identity(), lanes) as pool:
             before = time.perf_counter()
+            run(pool, problems)
             run(pool, problems[:lanes])
-            print(
-                f"{lanes} lanes: solvers built and warm after {time.perf_counter() - before:.1f} s",
-                flush=True,
-            )
+            print(f"{lanes} lanes: built and warm after {time.perf_counter() - before:.1f} s", flush=True)
             handed = pool.core.handed_over
             before = time.perf_counter()
             results = run(pool, problems)
             spent = time.perf_counter() - before
-            again = run(pool, problems[:lanes])
-            same = all(_alike(a, b) for a, b in zip(results, again, strict=False))
-            print(f"{lanes} lanes: the first {lanes} planned again are {'the same' if same else 'OTHERS'}")
+            handed = pool.core.handed_over - handed
+            again = run(pool, problems)
+            same = all(_alike(a, b) for a, b in zip(results, again, strict=True))
+            print(f"{lanes} lanes: planned again, the motions are {'the same' if same else 'OTHERS'}")
             refused = judged(cpu, problems, results)
             wrong += refused
-            lines.append(
-                line(f"cuRobo, {lanes} at a time", results, pool.core.handed_over - handed, refused, spent)
-            )
+            lines.append(line(f"cuRobo, {lanes} at a time", results, handed, refused, spent))
     before = time.perf_counter()
     plain = [alone(cpu, problem) for problem in problems]
     spent = time.perf_counter() - before
     lines.append(line("CPU engine, one core", plain, 0, judged(cpu, problems, plain), spent))
-    print(markdown(HEADS, lines))
+    with PlanPool(robot, Pose.identity(), WORKERS) as many:
+        worlds, requests = [p.world for p in problems], [p.request for p in problems]
+        many.plan(worlds, requests)
+        before = time.perf_counter()
+        pooled = many.plan(worlds, requests)
+        spent = time.perf_counter() - before
+        lines.append(line(f"`PlanPool`, {WORKERS} workers", pooled, 0, judged(cpu, problems, pooled), spent))
+    print(f"\n{name}:\n\n{markdown(HEADS, lines)}", flush=True)
     return wrong
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import JointGoals, PlanRequest, SceneQuery
+from handiwork_core.contracts.planning import IkRequest, JointGoals, PlanRequest, SceneQuery
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import (
@@ -24,7 +24,9 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
+from planner_node.engines.curobo.batch_configurations import solve_many
 from planner_node.engines.curobo.model.spheres import INFLATE_M
+from planner_node.engines.curobo.solvers.configurations import POSES, STARTS
 from support.paths import ROBOTS
 
 pytestmark = pytest.mark.skipif(
@@ -41,6 +43,12 @@ SHAPES = (
 )
 
 
+class WaitingEngine(CuroboEngine):
+    """Requests wait for builds, so that an error in one ends the request that caused it."""
+
+    waits_for_builds = True
+
+
 @pytest.fixture(scope="module")
 def robot() -> Robot:
     return load_robot(ROBOTS / "fr3")
@@ -50,6 +58,7 @@ def robot() -> Robot:
 def engine(robot: Robot) -> Iterator[CuroboEngine]:
     made = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
     made.update_world(round_world())
+    made._gpu.wait_for_builds()
     yield made
     made.close()
 
@@ -78,9 +87,8 @@ def configurations(engine: CuroboEngine, count: int) -> Array:
 
 
 def test_both_engines_have_the_same_kinematics(engine: CuroboEngine, robot: Robot) -> None:
-    (solvers,) = engine._gpu._solvers.values()
     q = configurations(engine, 500)
-    poses, _ = solvers.look(q)
+    poses = engine._batches.configurations("", SceneQuery()).tool_poses(q)
     for row, pose in zip(q, poses, strict=True):
         there = forward(robot, "", row)
         np.testing.assert_allclose(pose[:3], there.translation_m, atol=1e-5)
@@ -89,10 +97,9 @@ def test_both_engines_have_the_same_kinematics(engine: CuroboEngine, robot: Robo
 
 
 def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
-    (solvers,) = engine._gpu._solvers.values()
     query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
     q, shapes = configurations(engine, 10_000), len(query.scene.kind)
-    _, touches = solvers.look(q)
+    touches = ~engine.free("", q, SceneQuery())
     distances = [query.distances(row, 0.1) for row in q]
     border = np.array([min(d[:, :shapes].min() - INFLATE_M, d[:, shapes:].min()) for d in distances])
     assert 0.02 < touches.mean() < 0.98, "both kinds have to be there"
@@ -107,11 +114,13 @@ def test_every_robot_is_seen_alike(folder: Path) -> None:
     engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
     try:
         engine.update_world(round_world())
-        for name, solvers in engine._gpu._solvers.items():
+        engine._gpu.wait_for_builds()
+        for name in robot.arms:
+            solvers = engine._batches.configurations(name, SceneQuery())
             query = engine._core.read(robot.arm(name), SceneQuery())
             low, high = query.robot.lower, query.robot.upper
             q = np.random.default_rng(5).uniform(low, high, (300, len(low)))
-            poses, touches = solvers.look(q)
+            poses, touches = solvers.tool_poses(q), ~solvers.free(q)
             places = np.empty((len(q), 12))
             tool_poses(q, query.robot, places)
             np.testing.assert_allclose(poses[:, :3], places[:, 9:], atol=1e-5)
@@ -127,10 +136,10 @@ def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> No
     import torch
 
     home, said = np.array(robot.arm("").home_q), []
-    made: list[CuroboEngine] = []
+    made: list[WaitingEngine] = []
 
     def make() -> CuroboEngine:
-        made.append(CuroboEngine(robot, Pose.identity(), lambda _share, _text: None))
+        made.append(WaitingEngine(robot, Pose.identity(), lambda _share, _text: None))
         return made[-1]
 
     guarded = FallbackEngine(make, None, said.append, said.append)
@@ -155,3 +164,78 @@ def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> No
     assert guarded.plan(request, lambda: False).code is Code.OK
     assert len(made) == 2 and len(said) == 1
     guarded.close()
+
+
+def test_inverse_kinematics_of_many_poses_is_finished_by_the_cpu(engine: CuroboEngine, robot: Robot) -> None:
+    q = configurations(engine, 3 * POSES // 2)
+    poses = tuple(forward(robot, "", row) for row in q)
+    request = IkRequest("", poses, np.array(robot.arm("").home_q))
+    found = solve_many(
+        engine._gpu, request, lambda: engine._batches.configurations("", SceneQuery()), lambda: False
+    )
+    again = solve_many(
+        engine._gpu, request, lambda: engine._batches.configurations("", SceneQuery()), lambda: False
+    )
+    assert found.codes == again.codes
+    query = engine._core.read(robot.arm(""), SceneQuery())
+    solved = [i for i, code in enumerate(found.codes) if code is Code.OK]
+    assert len(solved) > 0.5 * len(poses) and set(found.codes) <= {
+        Code.OK,
+        Code.NO_IK,
+        Code.GOAL_IN_COLLISION,
+    }
+    for i in solved[::40]:
+        assert forward(robot, "", found.q[i]).almost_equal(poses[i], within_m=1e-4, within_rad=1e-3)
+        assert not query.touches(found.q[i])
+
+
+def test_more_starts_than_curobo_takes_are_refused_before_the_device_is_lost(
+    engine: CuroboEngine, robot: Robot
+) -> None:
+    solvers = engine._batches.configurations("", SceneQuery())
+    dof = len(robot.arm("").joint_names)
+    with pytest.raises(ValueError, match="give at most"):
+        solvers.solve(np.zeros((POSES + 1, 7)), np.zeros((POSES + 1, STARTS, dof)))
+    assert len(engine.free("", configurations(engine, 10), SceneQuery())) == 10, "the device still works"
+
+
+def test_no_memory_for_a_batch_ends_it_and_the_next_one_is_planned(robot: Robot) -> None:
+    import torch
+
+    home = np.array(robot.arm("").home_q)
+    guarded = FallbackEngine(
+        lambda: WaitingEngine(robot, Pose.identity(), lambda _share, _text: None), None, print, print
+    )
+    guarded.update_world(round_world())
+    requests = [PlanRequest("", home, JointGoals(home[None] + 0.001 * i), seed=i) for i in range(100)]
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction(1e-6)
+    try:
+        lost = guarded.plan_batch(requests, lambda: False)
+        assert {r.code for r in lost} == {Code.PLANNER_LOST} and "out of memory" in lost[0].message, lost[0]
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    found = guarded.plan_batch(requests, lambda: False)
+    assert sum(r.code is Code.OK for r in found) > 90
+    guarded.close()
+
+
+def test_a_world_that_outgrows_the_room_is_planned_by_the_cpu_until_there_is_more(robot: Robot) -> None:
+    engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
+    crowd, still = round_world(), np.zeros(3)
+    many = {f"box{i}": WorldObject(f"box{i}", crowd.objects["BOX"].shapes) for i in range(30)}
+    states = {
+        name: ObjectState(Pose.of((-1.0, 0.1 * i, 0.1)), still, still, 0.0) for i, name in enumerate(many)
+    }
+    home = np.array(robot.arm("").home_q)
+    request = PlanRequest("", home, JointGoals(home[None] + 0.1))
+    try:
+        engine.update_world(World(0.0, 2, many, states))
+        assert engine._gpu.is_building
+        assert engine.plan(request, lambda: False).code is Code.OK
+        engine._gpu.wait_for_builds()
+        assert engine.plan(request, lambda: False).code is Code.OK
+        (solvers,) = engine._gpu._solvers.values()
+        assert solvers.room.boxes == 31 and engine._gpu.handed_over == 0
+    finally:
+        engine.close()

@@ -41,6 +41,7 @@ def prefixed(robot: Robot, prefix: str) -> Robot:
         links=_names(prefix, robot.links),
         joints={f"{prefix}{name}": _joint(prefix, joint) for name, joint in robot.joints.items()},
         spheres=tuple(replace(item, link=f"{prefix}{item.link}") for item in robot.spheres),
+        coarse_spheres=tuple(replace(item, link=f"{prefix}{item.link}") for item in robot.coarse_spheres),
         ignored_pairs=frozenset((f"{prefix}{a}", f"{prefix}{b}") for a, b in robot.ignored_pairs),
         arms={f"{prefix}{name}": _arm(prefix, arm) for name, arm in robot.arms.items()},
         urdf=_urdf(prefix, robot.urdf),

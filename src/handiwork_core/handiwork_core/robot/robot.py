@@ -310,6 +310,8 @@ class Robot:
         links: Links in tree order, root first.
         joints: Joints by name, in tree order.
         spheres: Collision spheres by link.
+        coarse_spheres: Few, large spheres by link for an optimiser whose motions are checked with ``spheres``; empty
+            where the robot has none.
         ignored_pairs: Link pairs that may overlap (adjacent or never in reach), each sorted by name.
         arms: Arms by name.
         urdf: The expanded description.
@@ -335,6 +337,7 @@ class Robot:
     physx: PhysxSolver | None = None
     tool_frames: Mapping[str, ToolFrame] = field(default_factory=dict)
     cameras: tuple[Camera, ...] = ()
+    coarse_spheres: tuple[Spheres, ...] = ()
 
     def arm(self, name: str) -> ArmSpec:
         """Return an arm.

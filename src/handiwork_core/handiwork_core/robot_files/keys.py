@@ -215,6 +215,7 @@ class RobotFile:
     simbox: SimboxFile | None = None
     tool_frames: dict[str, ToolFrameFile] = field(default_factory=dict)
     cameras: dict[str, CameraFile] = field(default_factory=dict)
+    coarse_spheres: str = ""
 
     def __post_init__(self) -> None:
         check_camera_names(self.cameras)
@@ -234,6 +235,6 @@ class SphereFile:
 
 @dataclass(frozen=True, slots=True)
 class SpheresFile:
-    """The keys of ``spheres.yaml``."""
+    """The keys of ``spheres.yaml`` and ``coarse_spheres.yaml``."""
 
     links: dict[str, tuple[SphereFile, ...]]

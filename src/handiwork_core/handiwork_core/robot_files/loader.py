@@ -61,11 +61,12 @@ def load_robot(robot_dir: Path) -> Robot:
     if spec.base is not None:
         urdf = spec.base.placed_under(urdf, body)
         model = read_urdf(urdf, urdf_path, needs_inertia=True)
-    spheres = load(SpheresFile, robot_dir / spec.spheres)
-    strange = [link for link in spheres.links if link not in model.links]
-    unknown = [f"links.{link}: no such link; {nearest(link, model.links)}" for link in strange]
-    if unknown:
-        raise ConfigError(str(robot_dir / spec.spheres), unknown)
+    spheres = _all_spheres(robot_dir / spec.spheres, model.links)
+    coarse = _all_spheres(robot_dir / spec.coarse_spheres, model.links) if spec.coarse_spheres else ()
+    bare = sorted({item.link for item in spheres if len(item.radii)} - {item.link for item in coarse})
+    if coarse and bare:
+        text = f"links: {', '.join(bare)} have spheres in {spec.spheres} and none here; fit_spheres --coarse adds them"
+        raise ConfigError(str(robot_dir / spec.coarse_spheres), [text])
     faults = _faults(spec, model)
     if faults:
         raise ConfigError(str(path), faults)
@@ -74,7 +75,7 @@ def load_robot(robot_dir: Path) -> Robot:
         root_link=model.links[0],
         links=model.links,
         joints={name: _limited(joint, _limits(name, spec)) for name, joint in model.joints.items()},
-        spheres=tuple(_spheres(link, items) for link, items in spheres.links.items()),
+        spheres=spheres,
         ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
         arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
         urdf=urdf,
@@ -83,6 +84,7 @@ def load_robot(robot_dir: Path) -> Robot:
         simbox=spec.simbox.build() if spec.simbox is not None else None,
         tool_frames={name: frame.build() for name, frame in spec.tool_frames.items()},
         cameras=tuple(camera.build(name) for name, camera in spec.cameras.items()),
+        coarse_spheres=coarse,
     )
     return _with_own_names(robot, path)
 
@@ -264,6 +266,14 @@ def _limited(joint: Joint, limits: MotionLimits | None) -> Joint:
     if limits is None:
         return joint
     return dataclasses.replace(joint, acceleration=limits.acceleration, jerk=limits.jerk)
+
+
+def _all_spheres(path: Path, links: tuple[str, ...]) -> tuple[Spheres, ...]:
+    found = load(SpheresFile, path).links
+    unknown = [f"links.{link}: no such link; {nearest(link, links)}" for link in found if link not in links]
+    if unknown:
+        raise ConfigError(str(path), unknown)
+    return tuple(_spheres(link, items) for link, items in found.items())
 
 
 def _spheres(link: str, items: tuple[SphereFile, ...]) -> Spheres:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from handiwork_core.contracts.planning import Engine
 from handiwork_planning.cpu_engine import CpuEngine
 
-from .curobo_engine import CuroboEngine, SeededCuroboEngine
+from .curobo_engine import CuroboEngine, FinetunedCuroboEngine, SeededCuroboEngine
 
-__all__ = ["ENGINES", "CpuEngine", "CuroboEngine", "SeededCuroboEngine"]
+__all__ = ["ENGINES", "CpuEngine", "CuroboEngine", "FinetunedCuroboEngine", "SeededCuroboEngine"]
 
-ENGINES: tuple[type[Engine], ...] = (CpuEngine, CuroboEngine, SeededCuroboEngine)
+ENGINES: tuple[type[Engine], ...] = (CpuEngine, CuroboEngine, SeededCuroboEngine, FinetunedCuroboEngine)
 """The built-in engines. Entry points of group ``handiwork.engines`` add others."""

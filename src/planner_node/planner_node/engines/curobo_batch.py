@@ -11,8 +11,8 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import Problem
 
-LANES = 16
-"""The measured number of problems at a time. Each costs threads, of which a launch has 2^31."""
+LANES = 256
+"""Problems at a time. Each costs threads, of which a launch has 2^31."""
 
 
 class CuroboPool:

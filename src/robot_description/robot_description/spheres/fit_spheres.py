@@ -1,6 +1,7 @@
 """Fits collision spheres to the primitives of a robot's links, and prints them in the form of ``spheres.yaml``.
 
-``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (or no link: all)
+``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (or no link: all);
+``--coarse`` fits the few, large spheres of ``coarse_spheres.yaml``
 """
 
 from __future__ import annotations
@@ -24,22 +25,30 @@ from robot_description.collision_pairs.home_room import (
 )
 from robot_description.solids.primitives import primitives
 
-from .link_spheres import COVER_M, Allowance, fit_link
+from .link_spheres import COVER_M, ROUNDS, Allowance, fit_link
 
 HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
 # Made by `python -m robot_description.spheres.fit_spheres` from the primitives of the description."""
 
+COARSE_HEAD = """# Few, large collision spheres in each link's frame [m], for the optimiser of a GPU alone.
+# Made by `python -m robot_description.spheres.fit_spheres --coarse` from the primitives of the description."""
+
 FINGER, HAND = Allowance(0.004, 0.002), Allowance(0.0098, 0.002)
 """Allowances of the links that the last joint of an arm carries: their corners come nearest to objects."""
 ARM, BODY = Allowance(0.0098, 0.0045), Allowance(0.0098, 0.0098)
+COARSE, COARSE_BODY = Allowance(0.02, 0.006, np.inf), Allowance(0.04, 0.012, np.inf)
+"""Allowances for an optimiser whose time goes with the number of spheres, and whose motions are checked: of links that
+an arm moves, and of the others, which only those meet."""
+COARSE_ROUNDS = 10
 
 
-def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
+def fit_robot(robot: Robot, step_m: float, *, is_coarse: bool = False) -> dict[str, tuple[Array, Array]]:
     """Fit spheres of all links with solids by ``fit_link``; links that are apart at home have spheres that are apart.
 
     Args:
         robot: The robot.
         step_m: Largest distance of samples, m.
+        is_coarse: Whether a few, large spheres are fitted, for an optimiser whose motions are checked.
 
     Returns:
         Centres, (k, 3), and radii, (k,), m, by link.
@@ -51,10 +60,12 @@ def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
             spheres_as_room(robot, link, other, *found[other]) if other in found else room
             for other, room in near.items()
         ]
-        allowance = allowance_of(robot, link)
-        if allowance is BODY:
+        allowance, rounds = allowance_of(robot, link), ROUNDS
+        if is_coarse:
+            allowance, rounds = COARSE_BODY if allowance is BODY else COARSE, COARSE_ROUNDS
+        elif allowance is BODY:
             kept.append(floor_of(robot, link, low))
-        found[link] = fit_link(primitives(robot.urdf, link), allowance, step_m, kept)
+        found[link] = fit_link(primitives(robot.urdf, link), allowance, step_m, kept, rounds)
     return found
 
 
@@ -100,12 +111,15 @@ def main() -> None:
     parser.add_argument("links", nargs="*")
     text = "largest protrusion of a sphere beyond a named link [m]"
     parser.add_argument("--protrusion", type=float, default=0.012, help=text)
+    parser.add_argument("--coarse", action="store_true", help="few, large spheres for a GPU, of all links")
     parser.add_argument("--step", type=float, default=0.012, help="spacing of samples [m]")
     args = parser.parse_args()
     robot = load_robot(args.robot_dir)
+    if args.coarse and args.links:
+        parser.error("--coarse fits all links; leave out their names")
     if not args.links:
-        fitted = fit_robot(robot, args.step)
-        sys.stdout.write(f"{HEAD}\nlinks:\n")
+        fitted = fit_robot(robot, args.step, is_coarse=args.coarse)
+        sys.stdout.write(f"{COARSE_HEAD if args.coarse else HEAD}\nlinks:\n")
     else:
         allowance = Allowance(args.protrusion, COVER_M)
         fitted = {link: fit_link(primitives(robot.urdf, link), allowance, args.step) for link in args.links}

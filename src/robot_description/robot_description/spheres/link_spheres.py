@@ -46,10 +46,15 @@ PASSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Largest protrusion of spheres out of the solids, and of the solids out of the spheres, m."""
+    """Largest protrusion of spheres out of the solids, and of the solids out of the spheres, m.
+
+    ``deepest`` is the largest depth of a centre below the surface in steps of its grid. Without a bound the choice is
+    larger: a few large spheres need centres far inside that lie close together.
+    """
 
     protrusion_m: float
     cover_m: float
+    deepest: float = DEEPEST
 
 
 def fit(
@@ -75,7 +80,7 @@ def fit(
     """
     fine = surface_of(solids, 0.3 * step_m)
     surface = fine[np.unique((fine / (0.8 * step_m)).round().astype(np.int64) @ KEY, return_index=True)[1]]
-    centers, radii = _tried(solids, allowance.protrusion_m, step_m, fine, rooms)
+    centers, radii = _tried(solids, allowance, step_m, fine, rooms)
     reach, chosen = radii + allowance.cover_m, list[int]()
     # The first choice is made without rounds, too: nothing would be covered otherwise.
     for _ in range(min(PASSES, max(rounds, 1))):
@@ -128,7 +133,7 @@ def gaps(points: Array, centers: Array, radii: Array) -> Array:
 
 
 def _tried(
-    solids: Sequence[Solid], protrusion_m: float, step_m: float, fine: Array, rooms: Sequence[Limit]
+    solids: Sequence[Solid], allowance: Allowance, step_m: float, fine: Array, rooms: Sequence[Limit]
 ) -> tuple[Array, Array]:
     """Return centres and greatest radii of all spheres that may be chosen; ``fine`` (n, 3) lie on the surface."""
     tree, blur = cKDTree(fine), 0.22 * step_m
@@ -137,16 +142,17 @@ def _tried(
         step = 0.75 * step_m * 2.0**level
         grid = np.concatenate([solid.grid(step) for solid in solids])
         bound = -union_distance(solids, grid)
-        grid, bound = grid[bound < DEEPEST * step], bound[bound < DEEPEST * step]
+        deepest = allowance.deepest * step
+        grid, bound = grid[bound < deepest], bound[bound < deepest]
         thinned = np.unique((grid / (0.7 * step)).round().astype(np.int64) @ KEY, return_index=True)[1]
         grid, bound = grid[thinned], bound[thinned]
         # In overlaps, the solids' own distances are too small; samples are slightly farther away than the surface.
         away = np.asarray(tree.query(grid)[0], dtype=np.float64)
         depth = np.where(bound > 0.0, np.maximum(bound, np.sqrt(np.maximum(away**2 - blur**2, 0.0))), bound)
-        inside = (depth >= (step if level else -LEAST_M)) & (depth < DEEPEST * step)
+        inside = (depth >= (step if level else -LEAST_M)) & (depth < deepest)
         found.append(np.column_stack([grid, depth])[inside])
     both = np.concatenate(found)
-    radii = _within(rooms, both[:, :3], both[:, 3] + protrusion_m)
+    radii = _within(rooms, both[:, :3], both[:, 3] + allowance.protrusion_m)
     kept = radii > LEAST_M
     return both[kept, :3], radii[kept]
 

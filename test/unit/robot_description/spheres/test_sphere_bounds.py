@@ -19,6 +19,9 @@ from support.paths import ROBOTS
 PROTRUSION_M = 0.010
 MOVED_GAP_M, STILL_GAP_M = 0.006, 0.012
 """Largest gaps beside the spheres: of links that an arm or a gripper moves, and of links that do not move."""
+COARSE_PROTRUSION_M, COARSE_MOVED_GAP_M, COARSE_STILL_GAP_M = 0.0205, 0.009, 0.016
+"""The same of the coarse spheres; those that do not move stick out by COARSE_STILL_M."""
+COARSE_STILL_M = 0.0405
 POINTS = 6000
 Solid = tuple[Callable[[Array], Array], Array]
 """Distance function of points (n, 3) in the link's frame (0 inside), and points on the surface."""
@@ -105,6 +108,27 @@ def test_spheres_cover_the_primitives_and_stick_out_little(folder: Path) -> None
             faults.append(
                 f"{name}: spheres stick out by {1e3 * out:.1f} mm, leave {1e3 * gap:.1f} mm uncovered"
             )
+    assert not faults, faults
+
+
+@pytest.mark.parametrize("name", ["fr3", "ur10_suction"])
+def test_coarse_spheres_cover_the_primitives(name: str) -> None:
+    robot, rng = load_robot(ROBOTS / name), np.random.default_rng(7)
+    root, moved = ET.fromstring(robot.urdf), moved_links(robot)
+    around, faults = ball(rng, 250), []
+    for item in robot.coarse_spheres:
+        parts = root.findall(f"link[@name='{item.link}']/collision")
+        solids = [solid(part, rng) for part in parts]
+        skins = (item.centers[:, None] + item.radii[:, None, None] * around).reshape(-1, 3)
+        out = float(outside_all(solids, skins).max())
+        gap = uncovered_m(on_the_outside(solids), item.centers, item.radii)
+        most, bare = (
+            (COARSE_PROTRUSION_M, COARSE_MOVED_GAP_M)
+            if item.link in moved
+            else (COARSE_STILL_M, COARSE_STILL_GAP_M)
+        )
+        if out > most or gap > bare:
+            faults.append(f"{item.link}: {1e3 * out:.1f} mm out, {1e3 * gap:.1f} mm uncovered")
     assert not faults, faults
 
 

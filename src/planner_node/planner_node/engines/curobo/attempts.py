@@ -105,16 +105,17 @@ class ToolPoseGoals:
     tool: Array
     owner: Ints
 
-    def seeded(self, turn: int) -> ToolPoseGoals:
-        """Return SEEDS configurations of the group: the next ones each turn, some repeated where there are fewer.
+    def seeded(self, turn: int, seeds: int = SEEDS) -> ToolPoseGoals:
+        """Return some configurations of the group: the next ones each turn, some repeated where there are fewer.
 
         Args:
             turn: Number of the turn, from 0.
+            seeds: Number of configurations.
 
         Returns:
-            A group of SEEDS configurations at the same tool pose.
+            A group of so many configurations at the same tool pose.
         """
-        rows = (turn * SEEDS + np.arange(SEEDS)) % len(self.ends)
+        rows = (turn * seeds + np.arange(seeds)) % len(self.ends)
         return ToolPoseGoals(self.ends[rows], self.tool, self.owner[rows])
 
     def first_taken(self, judge: Judge, found: list[Array], start: Array) -> tuple[Trajectory, int] | None:
@@ -148,6 +149,11 @@ class Attempts:
     home: Array
     seed: int
     deadline: Deadline
+    finetunes: tuple[int, int] = (0, 0)
+    """Passes that shorten a motion, of straight seeds and of others."""
+    most: int = MOST
+    ends_when_refused: bool = False
+    """True where an attempt whose motions the checks refuse is the last: other spheres would find better ones."""
 
     def run(self, goals: Goals, *, with_cpu_path: bool) -> tuple[Trajectory, int]:
         """Return the first motion that passes our checks.
@@ -160,24 +166,24 @@ class Attempts:
             The trajectory and the index of the request's goal that it reaches.
 
         Raises:
-            Failed: CANCELED, PLAN_BUDGET, or PATH_BLOCKED after MOST attempts.
+            Failed: CANCELED, PLAN_BUDGET, or PATH_BLOCKED after the last attempt.
         """
         groups = list(goals.groups(self.start))
-        rng = np.random.default_rng(self.seed)
+        rng, number = np.random.default_rng(self.seed), 0
         found = self._seeded(goals) if with_cpu_path else None
-        for number in range(MOST if found is None else 0):
+        for number in range(self.most if found is None else 0):
             self.deadline.poll(lambda n=number: f" in {n} tries: {self.words(goals)}")  # type: ignore[misc]
             turn = number // len(groups)
             group = groups[number % len(groups)].seeded(turn)
             self.prepare(group.ends)
             seeds = self._seeds(group.ends, turn, rng)
-            found = self._best(goals, group, seeds, 1 if seeds is None else 3)
-            if found is not None:
+            found = self._best(goals, group, seeds, self.finetunes[seeds is not None])
+            if found is not None or (self.ends_when_refused and self.judge.refused):
                 break
         if found is None:
             raise Failed(
                 Code.PATH_BLOCKED,
-                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; remove obstacles",
+                f"cuRobo found no motion in {number + 1} tries: {self.words(goals)}; remove obstacles",
             )
         return found
 
@@ -228,14 +234,14 @@ class Attempts:
             np.repeat(goals.owner[path.goal], SEEDS),
         )
         self.prepare(group.ends)
-        return self._best(goals, group, seeds, 3)
+        return self._best(goals, group, seeds, self.finetunes[1])
 
     def _best(
-        self, goals: Goals, group: ToolPoseGoals, seeds: Array | None, patience: int
+        self, goals: Goals, group: ToolPoseGoals, seeds: Array | None, finetunes: int
     ) -> tuple[Trajectory, int] | None:
         """Optimise once, and return the first motion that passes the checks, in cuRobo's order."""
         pose = goals.base_pose(group.tool)
-        found = self.solvers.optimise(self.start, group.ends, pose, seeds, patience)
+        found = self.solvers.optimise(self.start, group.ends, pose, seeds, finetunes)
         return group.first_taken(self.judge, found, self.start)
 
 

@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
 from handiwork_core.contracts.planning import PlanRequest, PlanResult, ShouldStop
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_planning.planner import Core
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 
-from .attempts import through_places
 from .batch_problem import Lane, OpenProblem
 from .device.cuda import Cuda
 from .model.buffers import BufferSizes
-from .model.robot_config import robot_config
-from .model.spheres import HELD_SPHERES
 from .solvers.batch_solvers import WideSolvers, has_threads
+from .sphere_set import SphereSet
 from .task import is_for_cpu as is_not_for_curobo
 
-ROUNDS = 3
-"""Passes over the problems that are still open. The CPU engine plans those that are left."""
+LANE_SEEDS = 1
+"""Trajectories that are optimised for each problem: a batch keeps the GPU busy without further ones."""
+SIZES = (64, 256)
+"""Numbers of lanes to choose from; more were not faster in one world, as the CPU then waits for the GPU."""
 Found = tuple[Trajectory, int]
+Chunk = list[OpenProblem]
+Moved = list[list[Array]]
+
+
+def lanes_for(count: int, spheres: int, room: BufferSizes) -> int:
+    """Return the number of lanes for a batch: the least that takes it at once, or the most that a launch allows.
+
+    Args:
+        count: Number of problems.
+        spheres: Spheres of the robot, those for held objects included.
+        room: Places for obstacles.
+
+    Returns:
+        One of SIZES; 0 when not even the least fits in a launch.
+    """
+    allowed = [size for size in SIZES if has_threads(size, LANE_SEEDS, spheres, room)]
+    return next((size for size in allowed if size >= count), allowed[-1] if allowed else 0)
 
 
 class BatchCore:
     """Plans ``lanes`` problems at a time. The CPU engine plans those for which cuRobo finds no motion.
+
+    While the GPU optimises one set of problems this thread reads the next set and judges the last one.
 
     Args:
         robot: The robot of all problems.
@@ -42,13 +63,16 @@ class BatchCore:
     """
 
     def __init__(self, robot: Robot, world_T_root: Pose, cuda: Cuda, lanes: int) -> None:
-        self._robot, self._cuda = robot, cuda
-        self._spheres = sum(len(item.radii) for item in robot.spheres) + HELD_SPHERES
-        if not has_threads(lanes, self._spheres, BufferSizes()):
+        self._robot, self._cuda, self.lanes = robot, cuda, lanes
+        self._core = Core(robot, world_T_root)
+        self._set = SphereSet(robot, world_T_root, is_fine=False)
+        if not has_threads(lanes, LANE_SEEDS, self._set.count, BufferSizes()):
             raise ValueError(
-                f"lanes is {lanes}: too many for one launch with {self._spheres} spheres; give fewer, such as 16"
+                f"lanes is {lanes}: too many for one launch with {self._set.count} spheres; give fewer, such as 64"
             )
-        self._lanes = [Lane(robot, world_T_root) for _ in range(lanes)]
+        # Two of each: the problems of one set are judged after those of the next were read.
+        self._banks = tuple([Lane(world_T_root) for _ in range(lanes)] for _ in range(2))
+        self._rooms: dict[str, BufferSizes] = {}
         self._solvers: dict[str, WideSolvers] = {}
         self.handed_over = 0
         """The number of problems that were handed over to the CPU engine."""
@@ -62,15 +86,22 @@ class BatchCore:
 
         Returns:
             One result for each problem, in their order.
+
+        Raises:
+            EngineLost: The GPU failed.
         """
         results: dict[int, PlanResult] = {}
-        by_arm: dict[str, list[int]] = {}
-        for i, problem in enumerate(problems):
-            by_arm.setdefault("" if is_for_cpu(problem.request) else problem.request.arm, []).append(i)
-        for places in by_arm.values():
-            for first in range(0, len(places), len(self._lanes)):
-                chunk = places[first : first + len(self._lanes)]
-                results |= self._chunk({i: problems[i] for i in chunk}, should_stop)
+        last: tuple[Chunk, Future[Moved]] | None = None
+        with ThreadPoolExecutor(1, thread_name_prefix="GPU batches") as gpu:
+            for turn, places in enumerate(self._chunks(problems)):
+                chunk = self._read(places, problems, self._banks[turn % 2], results, should_stop)
+                moved = last[1].result() if last is not None else []
+                following = gpu.submit(self._optimised, chunk) if chunk else None
+                if last is not None:
+                    self._judge(last[0], moved, results)
+                last = (chunk, following) if following is not None else None
+            if last is not None:
+                self._judge(last[0], last[1].result(), results)
         return [results[i] for i in range(len(problems))]
 
     def close(self) -> None:
@@ -79,78 +110,85 @@ class BatchCore:
             solvers.close()
         self._solvers.clear()
 
-    def _chunk(self, problems: dict[int, Problem], should_stop: ShouldStop) -> dict[int, PlanResult]:
-        results: dict[int, PlanResult] = {}
-        waiting: list[OpenProblem] = []
-        for lane, (place, problem) in enumerate(problems.items()):
+    def _chunks(self, problems: Sequence[Problem]) -> Iterator[list[int]]:
+        """Yield the places of the problems that are planned together: those of one arm, or of the CPU engine."""
+        by_arm: dict[str, list[int]] = {}
+        for i, problem in enumerate(problems):
+            by_arm.setdefault("" if is_for_cpu(problem.request) else problem.request.arm, []).append(i)
+        for places in by_arm.values():
+            for first in range(0, len(places), self.lanes):
+                yield places[first : first + self.lanes]
+
+    def _read(
+        self,
+        places: list[int],
+        problems: Sequence[Problem],
+        bank: list[Lane],
+        results: dict[int, PlanResult],
+        should_stop: ShouldStop,
+    ) -> Chunk:
+        """Read problems; those that the CPU engine plans, and those that fail, get their results at once."""
+        is_one_world = all(problems[i].world is problems[places[0]].world for i in places)
+        chunk: Chunk = []
+        for lane, place in enumerate(places):
+            problem, scene = problems[place], bank[0 if is_one_world else lane]
             deadline = Deadline.start(should_stop, problem.request.budget_s)
             try:
-                if is_for_cpu(problem.request):
-                    results[place] = self._by_cpu(lane, problem, deadline)
-                    continue
                 deadline.poll()
-                task = self._lanes[lane].take(problem, deadline)
-                if not self._has_room(task.arm, lane):
-                    self.handed_over += 1
-                    results[place] = self._by_cpu(lane, problem, deadline)
+                scene.enter(self._core, problem.world)
+                if is_for_cpu(problem.request):
+                    results[place] = self._by_cpu(problem, deadline)
                     continue
-                waiting.append(OpenProblem(place, lane, problem, deadline, task))
+                one = scene.read(self._core, self._set, place, lane, problem, deadline)
             except Failed as failed:
                 results[place] = _failed(failed, problem, deadline)
-        for turn in range(ROUNDS if waiting else 0):
-            found = self._turn(waiting, turn)
-            for one, motion in zip(waiting, found, strict=True):
-                if motion is not None:
-                    results[one.place] = _planned(motion, one.problem, one.deadline)
-            waiting = [one for one in waiting if one.place not in results]
-            if not waiting or should_stop():
-                break
-        for one in waiting:
-            self.handed_over += 1
-            results[one.place] = self._by_cpu(one.lane, one.problem, one.deadline)
-        return results
+                continue
+            if self._make_room(one):
+                chunk.append(one)
+            else:
+                self.handed_over += 1
+                results[place] = self._by_cpu(problem, deadline)
+        return chunk
 
-    def _turn(self, waiting: list[OpenProblem], turn: int) -> list[Found | None]:
-        """Run one pass of cuRobo: straight paths to the nearest ends in the first turn, later through random places."""
-        solvers = self._ready(waiting)
-        groups, seeds = [one.group(turn) for one in waiting], []
-        for one, group in zip(waiting, groups, strict=True):
-            lane, task = self._lanes[one.lane], one.task
-            assert lane.rows is not None
-            solvers.update(one.lane, lane.spheres(task, group.ends), lane.rows)
-            rng = np.random.default_rng((one.problem.request.seed, turn))
-            seeds.append(
-                through_places(task.judge.query, task.start, group.ends, task.home, rng, solvers.knots)
-            )
-        moved = solvers.optimise(
-            [one.lane for one in waiting],
-            np.array([one.task.start for one in waiting]),
-            np.array([group.ends for group in groups]),
-            np.array([[o.task.goals.base_pose(g.tool)] for o, g in zip(waiting, groups, strict=True)]),
-            np.array(seeds) if turn else None,
-            3 if turn else 1,
+    def _make_room(self, one: OpenProblem) -> bool:
+        """Enlarge the arm's room for a problem; return whether a launch has enough threads for it."""
+        name = one.task.arm.name
+        before = self._rooms.get(name)
+        room = BufferSizes.of(one.rows) if before is None else before.for_rows(one.rows)
+        fits = has_threads(self.lanes, LANE_SEEDS, self._set.count, room)
+        if fits:
+            self._rooms[name] = room
+            one.room = room
+        return fits
+
+    def _optimised(self, chunk: Chunk) -> Moved:
+        """Run one pass of cuRobo over straight ways to the nearest ends; on the GPU's thread."""
+        solvers = self._ready(chunk[0].task.arm, chunk[-1].room)
+        for one in chunk:
+            solvers.update(one.lane, one.spheres, one.rows)
+        return solvers.optimise(
+            [one.lane for one in chunk],
+            np.array([one.task.start for one in chunk]),
+            np.array([one.group.ends for one in chunk]),
+            np.array([[one.task.goals.base_pose(one.group.tool)] for one in chunk]),
+            None,
+            0,
         )
-        return [
-            group.first_taken(one.task.judge, points, one.task.start)
-            for one, group, points in zip(waiting, groups, moved, strict=True)
-        ]
 
-    def _has_room(self, arm: ArmSpec, lane: int) -> bool:
-        """Check whether cuRobo can take the lane's world together with those of all other lanes."""
-        rows, solvers = self._lanes[lane].rows, self._solvers.get(arm.name)
-        assert rows is not None
-        room = (solvers.room if solvers is not None else BufferSizes()).for_rows(rows)
-        return has_threads(len(self._lanes), self._spheres, room)
+    def _judge(self, chunk: Chunk, moved: Moved, results: dict[int, PlanResult]) -> None:
+        """Keep the motions that pass the checks; the CPU engine plans the other problems."""
+        for one, points in zip(chunk, moved, strict=True):
+            found = one.group.first_taken(one.task.judge, points, one.task.start)
+            if found is None:
+                self.handed_over += 1
+                one.scene.enter(self._core, one.problem.world)
+                results[one.place] = self._by_cpu(one.problem, one.deadline)
+            else:
+                results[one.place] = _planned(found, one.problem, one.deadline)
 
-    def _ready(self, waiting: list[OpenProblem]) -> WideSolvers:
+    def _ready(self, arm: ArmSpec, room: BufferSizes) -> WideSolvers:
         """Return the arm's solvers. They are built at its first problem, and again when a world has outgrown them."""
-        arm = waiting[0].task.arm
         before = self._solvers.get(arm.name)
-        room = before.room if before is not None else BufferSizes()
-        for one in waiting:
-            rows = self._lanes[one.lane].rows
-            assert rows is not None
-            room = room.for_rows(rows)
         if before is not None and before.room == room:
             return before
         if before is not None:
@@ -159,16 +197,17 @@ class BatchCore:
         return made
 
     def _made(self, arm: ArmSpec, room: BufferSizes) -> WideSolvers:
-        with robot_config(self._robot, (arm,)) as config:
-            made = WideSolvers(self._cuda, config, arm.joint_names, (arm.ee_link,), room, len(self._lanes))
+        with self._set.config(arm) as config:
+            made = WideSolvers(
+                self._cuda, config, arm.joint_names, (arm.ee_link,), room, self.lanes, LANE_SEEDS
+            )
         made.free_paths()
         return made
 
-    def _by_cpu(self, lane: int, problem: Problem, deadline: Deadline) -> PlanResult:
-        core = self._lanes[lane].core
-        core.scene.update(problem.world)
+    def _by_cpu(self, problem: Problem, deadline: Deadline) -> PlanResult:
+        """Plan in the scene that the core has entered."""
         try:
-            return _planned(core.plan(problem.request, deadline), problem, deadline)
+            return _planned(self._core.plan(problem.request, deadline), problem, deadline)
         except Failed as failed:
             return _failed(failed, problem, deadline)
 

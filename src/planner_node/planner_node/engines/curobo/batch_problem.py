@@ -1,77 +1,81 @@
-"""One problem of a batch: its scene, spheres and obstacle rows on the GPU, and its goals by turns."""
+"""One problem of a batch: its scene, spheres and obstacle rows on the GPU, and its nearest goal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.robot.robot import Robot
+from handiwork_core.model.world import World
 from handiwork_planning.planner import Core
 from handiwork_planning.process_pool import Problem
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.search.requests import Deadline
 
 from .attempts import ToolPoseGoals
-from .model.robot_config import held_links
+from .model.buffers import BufferSizes
 from .model.scene_rows import Rows, SceneRows
-from .model.spheres import SphereSheet, objects_off
+from .model.spheres import objects_off
+from .sphere_set import SphereSet
 from .task import CuroboTask
 
 
 class Lane:
-    """The scene, spheres and obstacle rows of one problem of a batch; they do not change while others are read.
+    """The scene of one problem of a batch, or of all when they have one world.
 
     Args:
-        robot: The robot of all problems.
         world_T_root: The robot's root in the world.
     """
 
-    def __init__(self, robot: Robot, world_T_root: Pose) -> None:
-        self.core, self._rows = Core(robot, world_T_root), SceneRows(world_T_root)
-        self._sheets: dict[str, SphereSheet] = {}
-        self.rows: Rows | None = None
+    def __init__(self, world_T_root: Pose) -> None:
+        self._scene, self._rows = CollisionScene(), SceneRows(world_T_root)
 
-    def take(self, problem: Problem, deadline: Deadline) -> CuroboTask:
-        """Read a problem.
+    def enter(self, core: Core, world: World) -> None:
+        """Make the core plan in this scene.
 
         Args:
+            core: The robot and its caches, shared by all lanes.
+            world: The world of the scene.
+        """
+        core.scene = self._scene
+        if self._scene.world is not world:
+            self._scene.update(world)
+
+    def read(
+        self, core: Core, spheres: SphereSet, place: int, lane: int, problem: Problem, deadline: Deadline
+    ) -> OpenProblem:
+        """Read a problem in the scene that was entered.
+
+        Args:
+            core: The robot and its caches.
+            spheres: The spheres with which cuRobo optimises.
+            place: Index of the problem among all.
+            lane: Its index on the GPU.
             problem: The world and the request.
             deadline: Limit of the request's time.
 
         Returns:
-            The request made ready for cuRobo.
+            The problem made ready for cuRobo.
 
         Raises:
             Failed: The start, a goal or a number of the request is invalid, or the time is used up.
         """
-        self.core.scene.update(problem.world)
-        task = CuroboTask.of(self.core, problem.request, deadline)
-        self.rows = self._rows.read(
-            self.core.scene, problem.world, objects_off(task.request.scene, problem.world)
+        request = problem.request
+        task = CuroboTask.of(core, request, deadline)
+        rows = self._rows.read(self._scene, problem.world, objects_off(request.scene, problem.world))
+        group = task.goals.groups(task.start)[0].seeded(0, 1)
+        places = np.concatenate([task.start[None], group.ends])
+        made = spheres.rows(task.arm, request.scene, self._scene, places)
+        return OpenProblem(
+            place, lane, problem, deadline, task, self, group, rows, made, BufferSizes.of(rows)
         )
-        return task
-
-    def spheres(self, task: CuroboTask, ends: Array) -> dict[str, Array]:
-        """Return the arm's spheres for motions to ``ends``.
-
-        Args:
-            task: The problem that ``take`` returned.
-            ends: Joint positions at the ends, (k, n), rad or m.
-
-        Returns:
-            Link -> centres and radii in the link's frame, (s, 4), m.
-        """
-        arm = task.arm
-        if arm.name not in self._sheets:
-            self._sheets[arm.name] = SphereSheet(self.core.robot, arm, held_links((arm,))[arm.name])
-        places = np.unique(np.concatenate([task.start[None], ends]), axis=0)
-        return self._sheets[arm.name].rows(task.request.scene, self.core.scene.world, task.query, places)
 
 
 @dataclass(slots=True, eq=False)
 class OpenProblem:
-    """A problem for which no motion was found yet.
+    """A problem that is ready for cuRobo.
 
     Attributes:
         place: Its index among all problems.
@@ -79,7 +83,11 @@ class OpenProblem:
         problem: The world and the request.
         deadline: Limit of the request's time.
         task: The request made ready for cuRobo.
-        groups: Its goal configurations by tool pose, nearest first; empty until they are used.
+        scene: Its scene.
+        group: The goal configuration that is tried, the nearest.
+        rows: Its obstacles.
+        spheres: Link -> centres and radii in the link's frame, (s, 4), m.
+        room: Places for obstacles that this problem and those read before it need.
     """
 
     place: int
@@ -87,14 +95,8 @@ class OpenProblem:
     problem: Problem
     deadline: Deadline
     task: CuroboTask
-    groups: list[ToolPoseGoals] = field(default_factory=list)
-
-    def group(self, turn: int) -> ToolPoseGoals:
-        """Return the goal configurations of a turn, all at one tool pose; the first turn has the nearest pose.
-
-        Args:
-            turn: Number of the turn, from 0.
-        """
-        if not self.groups:
-            self.groups = list(self.task.goals.groups(self.task.start))
-        return self.groups[turn % len(self.groups)].seeded(turn // len(self.groups))
+    scene: Lane
+    group: ToolPoseGoals
+    rows: Rows
+    spheres: Mapping[str, Array]
+    room: BufferSizes

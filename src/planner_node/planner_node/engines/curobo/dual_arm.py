@@ -109,7 +109,7 @@ class TogetherCore(Core):
     def _made(self, room: BufferSizes) -> WideSolvers:
         names = [name for arm in self.arms for name in arm.joint_names]
         with robot_config(self.robot, self.arms) as config:
-            made = WideSolvers(self._cuda, config, names, [arm.ee_link for arm in self.arms], room, 1)
+            made = WideSolvers(self._cuda, config, names, [arm.ee_link for arm in self.arms], room, 1, SEEDS)
         made.free_paths()
         return made
 

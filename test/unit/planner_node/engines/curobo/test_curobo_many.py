@@ -43,8 +43,8 @@ class StraightSolvers:
 
     made: list[StraightSolvers] = []  # noqa: RUF012
 
-    def __init__(self, room: BufferSizes, lanes: int) -> None:
-        self.room, self.lanes, self.knots = room, lanes, KNOTS
+    def __init__(self, room: BufferSizes, lanes: int, seeds: int) -> None:
+        self.room, self.lanes, self.knots, self.seeds = room, lanes, KNOTS, seeds
         self.asked: list[tuple[list[int], Array, Array, Array]] = []
         self.spheres: dict[int, Mapping[str, Array]] = {}
         self.boxes: dict[int, int] = {}
@@ -61,15 +61,15 @@ class StraightSolvers:
         ends: Array,
         base_T_ee: Array,
         seeds: Array | None,
-        patience: int,
+        finetunes: int,
     ) -> list[list[Array]]:
         self.asked.append((list(lanes), starts, ends, base_T_ee))
-        assert ends.shape == (len(lanes), SEEDS, starts.shape[1]) and patience in (1, 3)
+        assert ends.shape == (len(lanes), self.seeds, starts.shape[1]) and finetunes in (0, 1, 3)
         if seeds is not None:
-            assert seeds.shape == (len(lanes), SEEDS, KNOTS, starts.shape[1])
-            return [[seeds[b, s] for s in range(SEEDS)] for b in range(len(lanes))]
+            assert seeds.shape == (len(lanes), self.seeds, KNOTS, starts.shape[1])
+            return [[seeds[b, s] for s in range(self.seeds)] for b in range(len(lanes))]
         return [
-            [resampled(np.array([starts[b], ends[b, s]]), KNOTS) for s in range(SEEDS)]
+            [resampled(np.array([starts[b], ends[b, s]]), KNOTS) for s in range(self.seeds)]
             for b in range(len(lanes))
         ]
 
@@ -83,7 +83,7 @@ def batch(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> batch_core.BatchCore
     monkeypatch.setattr(
         batch_core.BatchCore,
         "_made",
-        lambda self, _arm, room: StraightSolvers(room, len(self._lanes)),
+        lambda self, _arm, room: StraightSolvers(room, self.lanes, batch_core.LANE_SEEDS),
     )
     return batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=3)  # type: ignore[arg-type]
 
@@ -122,7 +122,7 @@ def test_every_problem_of_a_batch_is_planned_in_its_own_world(
         there = forward(robot, "", result.trajectory.q[-1])
         assert there.almost_equal(problem.request.goal.world_T_ee[0], within_m=1e-3, within_rad=1e-3)
     (solvers,) = StraightSolvers.made
-    assert [lanes for lanes, *_ in solvers.asked if len(lanes) == 3][:2] == [[0, 1, 2]] * 2
+    assert [lanes for lanes, *_ in solvers.asked] == [[0, 1, 2], [0, 1, 2], [0]]
     assert set(solvers.boxes.values()) == {8}
     batch.close()
     assert solvers.is_closed
@@ -143,9 +143,8 @@ def test_what_cannot_start_fails_alone_and_what_curobo_cannot_do_goes_to_the_cpu
 
 
 def test_a_wall_that_no_seed_passes_is_left_to_the_cpus_search(
-    batch: batch_core.BatchCore, robot: Robot, monkeypatch: pytest.MonkeyPatch
+    batch: batch_core.BatchCore, robot: Robot
 ) -> None:
-    monkeypatch.setattr(batch_core, "through_places", lambda _q, start, ends, *_: _ways(start, ends))
     wall = ("wall", (box((0.6, 0.02, 0.5)),), Pose.of((0.6, 0.0, 0.25)))
     a = np.array(robot.arm("").home_q)
     b = a.copy()
@@ -159,11 +158,7 @@ def test_a_wall_that_no_seed_passes_is_left_to_the_cpus_search(
         never,
     )
     assert result.code is Code.OK and open_way.code is Code.OK and batch.handed_over == 1
-    assert [len(lanes) for lanes, *_ in StraightSolvers.made[0].asked] == [2, 1, 1]
-
-
-def _ways(start: Array, ends: Array) -> Array:
-    return np.array([resampled(np.array([start, end]), KNOTS) for end in ends])
+    assert [len(lanes) for lanes, *_ in StraightSolvers.made[0].asked] == [2]
 
 
 def test_a_stop_ends_a_batch_and_a_larger_world_gets_more_room(
@@ -174,7 +169,7 @@ def test_a_stop_ends_a_batch_and_a_larger_world_gets_more_room(
     one = problems(robot, 1)[0]
     batch.plan([one], never)
     batch.plan([replace(one, world=world_of(*crowd))], never)
-    assert [s.room.boxes for s in StraightSolvers.made] == [16, 32] and StraightSolvers.made[0].is_closed
+    assert [s.room.boxes for s in StraightSolvers.made] == [9, 21] and StraightSolvers.made[0].is_closed
 
 
 def test_worlds_that_need_too_many_threads_are_the_cpus(
@@ -182,13 +177,13 @@ def test_worlds_that_need_too_many_threads_are_the_cpus(
 ) -> None:
     crowd = [(f"b{i}", (box((0.02, 0.02, 0.02)),), Pose.of((-0.6, 0.0, 0.05 * i))) for i in range(20)]
     few, many = problems(robot, 2)
-    monkeypatch.setattr(batch_solvers, "MOST_THREADS", 3 * SEEDS * MOMENTS * batch._spheres * 16)
+    monkeypatch.setattr(batch_solvers, "MOST_THREADS", 3 * MOMENTS * batch._set.count * 10)
     results = batch.plan([few, replace(many, world=world_of(*crowd))], never)
     assert [r.code for r in results] == [Code.OK, Code.OK] and batch.handed_over == 1
     (solvers,) = StraightSolvers.made
-    assert solvers.room.boxes == 16 and [lanes for lanes, *_ in solvers.asked] == [[0]]
-    with pytest.raises(ValueError, match="lanes is 4"):
-        batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=4)  # type: ignore[arg-type]
+    assert solvers.room.boxes == 9 and [lanes for lanes, *_ in solvers.asked] == [[0]]
+    with pytest.raises(ValueError, match="lanes is 5"):
+        batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=5)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +193,7 @@ def dual() -> Robot:
 
 @pytest.fixture
 def both(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> dual_arm.TogetherCore:
-    monkeypatch.setattr(dual_arm.TogetherCore, "_made", lambda _self, room: StraightSolvers(room, 1))
+    monkeypatch.setattr(dual_arm.TogetherCore, "_made", lambda _self, room: StraightSolvers(room, 1, SEEDS))
     arms = tuple(dual.arms)
     return dual_arm.TogetherCore(dual, Pose.identity(), None, (arms[0], arms[1]))  # type: ignore[arg-type]
 

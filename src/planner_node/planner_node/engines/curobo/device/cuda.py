@@ -64,6 +64,9 @@ class Cuda:
     GoalToolPose: Any
     ToolPoseCriteria: Any
     Mesh: Any
+    SceneCollisionCfg: Any
+    SeedIKSolver: Any
+    SeedIKSolverCfg: Any
 
 
 def load() -> Cuda:
@@ -96,8 +99,10 @@ def load() -> Cuda:
 def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
     from curobo._src.collision.collision_robot_scene import RobotSceneCollision
     from curobo._src.collision.collision_robot_scene_cfg import RobotSceneCollisionCfg
-    from curobo._src.geom.collision.collision_scene import create_scene_collision
+    from curobo._src.geom.collision.collision_scene import SceneCollisionCfg, create_scene_collision
     from curobo._src.graph_planner.graph_planner_prm import PRMGraphPlanner
+    from curobo._src.solver.seed_ik.seed_ik_solver import SeedIKSolver
+    from curobo._src.solver.seed_ik.seed_ik_solver_cfg import SeedIKSolverCfg
     from curobo._src.types.robot import RobotCfg
     from curobo.motion_planner import MotionPlanner, MotionPlannerCfg
     from curobo.scene import Mesh
@@ -123,6 +128,9 @@ def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
         GoalToolPose,
         ToolPoseCriteria,
         Mesh,
+        SceneCollisionCfg,
+        SeedIKSolver,
+        SeedIKSolverCfg,
     )
 
 

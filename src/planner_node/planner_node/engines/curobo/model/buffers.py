@@ -16,6 +16,10 @@ from .scene_rows import Rows
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
+UNUSED_MOST = 8
+"""So many places more than needed are kept: what they cost is less than to build the solvers again."""
+
+
 @dataclass(frozen=True, slots=True)
 class BufferSizes:
     """The numbers of solids that fit. Every place costs time, also an empty one: cuRobo's kernels read each.
@@ -25,24 +29,48 @@ class BufferSizes:
         solids: Places for meshes.
     """
 
-    boxes: int = 16
-    solids: int = 4
+    boxes: int = 8
+    solids: int = 1
+
+    @classmethod
+    def of(cls, rows: Rows) -> BufferSizes:
+        """Return a room for ``rows`` and one more of each kind.
+
+        Args:
+            rows: The obstacles.
+        """
+        return cls(len(rows.boxes) + 1, len(rows.solids) + 1)
+
+    def holds(self, rows: Rows) -> bool:
+        """Check whether ``rows`` fit.
+
+        Args:
+            rows: The obstacles.
+        """
+        return len(rows.boxes) <= self.boxes and len(rows.solids) <= self.solids
+
+    def wastes(self, rows: Rows) -> bool:
+        """Check whether a room made for ``rows`` would have fewer places by more than UNUSED_MOST.
+
+        Args:
+            rows: The obstacles.
+        """
+        exact = BufferSizes.of(rows)
+        return self.boxes + self.solids - exact.boxes - exact.solids > UNUSED_MOST
 
     def for_rows(self, rows: Rows) -> BufferSizes:
-        """Return a room in which ``rows`` fit, doubled from this one as often as needed.
+        """Return a room in which ``rows`` fit.
 
         Args:
             rows: The obstacles.
 
         Returns:
-            An equal room when they fit already.
+            This room when they fit already, else one with a place more than they need, and none fewer than this.
         """
-        boxes, solids = self.boxes, self.solids
-        while boxes < len(rows.boxes):
-            boxes *= 2
-        while solids < len(rows.solids):
-            solids *= 2
-        return BufferSizes(boxes, solids)
+        if self.holds(rows):
+            return self
+        exact = BufferSizes.of(rows)
+        return BufferSizes(max(self.boxes, exact.boxes), max(self.solids, exact.solids))
 
 
 class SphereBuffer:
@@ -106,6 +134,8 @@ class WorldBuffer:
             Whether something changed.
         """
         before = self._now
+        if rows is before:
+            return False
         changed = before is None or before.geometry != rows.geometry
         if changed:
             self._now = None

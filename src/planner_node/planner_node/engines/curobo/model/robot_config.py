@@ -16,12 +16,15 @@ from .spheres import HELD_SPHERES, self_offsets
 
 
 @contextmanager
-def robot_config(robot: Robot, arms: Sequence[ArmSpec]) -> Iterator[dict[str, Any]]:
+def robot_config(
+    robot: Robot, arms: Sequence[ArmSpec], held_spheres: int = HELD_SPHERES
+) -> Iterator[dict[str, Any]]:
     """Provide cuRobo's configuration for arms that plan together.
 
     Args:
         robot: The robot.
         arms: The arms.
+        held_spheres: Number of spheres for the objects that each arm holds.
 
     Yields:
         The configuration. The URDF file that it names exists while the context lasts.
@@ -35,7 +38,7 @@ def robot_config(robot: Robot, arms: Sequence[ArmSpec]) -> Iterator[dict[str, An
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / f"{robot.name}.urdf"
         urdf.write_text(robot.urdf)
-        config = curobo_config(robot, urdf, _use(arms))
+        config = curobo_config(robot, urdf, _use(arms, held_spheres))
         config["robot_cfg"]["kinematics"]["self_collision_buffer"] = offsets
         yield config
 
@@ -53,5 +56,5 @@ def held_links(arms: Sequence[ArmSpec]) -> dict[str, str]:
     return {arm.name: held_link(use, arm.name) for arm in arms}
 
 
-def _use(arms: Sequence[ArmSpec]) -> CuroboUse:
-    return CuroboUse(tuple(arm.name for arm in arms), held_spheres=HELD_SPHERES)
+def _use(arms: Sequence[ArmSpec], held_spheres: int = HELD_SPHERES) -> CuroboUse:
+    return CuroboUse(tuple(arm.name for arm in arms), held_spheres=held_spheres)

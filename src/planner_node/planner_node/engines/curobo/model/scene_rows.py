@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from handiwork_planning.scene.scene import CollisionScene
 from .solids import mesh_of
 
 Flags = NDArray[np.bool_]
+_GEOMETRIES = itertools.count(1)
+"""Numbers of geometries. No two conversions have the same one, so that lanes of a batch may change theirs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +45,7 @@ class Rows:
     """The obstacles for cuRobo: which of them are on, and their poses.
 
     Attributes:
-        geometry: Number of changes of boxes and solids.
+        geometry: Number of these boxes and solids; others have another one.
         boxes: Full edge lengths of the boxes, (b, 3), m.
         solids: The meshes.
         box_poses: shape_T_base of the boxes as x, y, z in m and wxyz, (b, 7).
@@ -58,6 +61,17 @@ class Rows:
     solid_poses: Array
     box_on: Flags
     solid_on: Flags
+
+    def equals(self, other: Rows) -> bool:
+        """Check whether both have the same obstacles at the same poses.
+
+        Args:
+            other: The other obstacles.
+        """
+        names = ("box_poses", "solid_poses", "box_on", "solid_on")
+        return self.geometry == other.geometry and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
 
 
 class SceneRows:
@@ -77,6 +91,7 @@ class SceneRows:
         self._at: Array = np.zeros((0, 12))
         self._poses: Array = np.zeros((0, 7))
         self._geometry = 0
+        self._last: Rows | None = None
 
     def read(self, scene: CollisionScene, world: World, off: set[str]) -> Rows:
         """Convert a world.
@@ -87,7 +102,7 @@ class SceneRows:
             off: Names of objects that are switched off.
 
         Returns:
-            The obstacles.
+            The obstacles; the same as at the last call when nothing has changed.
         """
         objects = [o for name, o in world.objects.items() if name in world.states]
         shapes = [shape for o in objects for shape in o.shapes]
@@ -98,12 +113,15 @@ class SceneRows:
         self._place(scene.arrays.pose)
         on = np.array([name not in off for name in scene.names], dtype=bool)
         box = self._is_box
-        return Rows(
+        now = Rows(
             self._geometry, self._boxes, self._made, self._poses[box], self._poses[~box], on[box], on[~box]
         )
+        if self._last is None or not now.equals(self._last):
+            self._last = now
+        return self._last
 
     def _rebuild(self, shapes: list[Shape]) -> None:
-        self._geometry += 1
+        self._geometry = next(_GEOMETRIES)
         self._shapes = shapes
         self._is_box = np.array([s.kind is ShapeKind.BOX for s in shapes], dtype=bool)
         self._boxes = np.array([s.size for s in shapes if s.kind is ShapeKind.BOX]).reshape(-1, 3)

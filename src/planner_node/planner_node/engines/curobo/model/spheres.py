@@ -26,6 +26,8 @@ AWAY = np.array([0.0, 0.0, 0.0, -100.0])
 """A sphere that meets neither obstacles nor links."""
 HELD_SPHERES = 40
 """The number of spheres for held objects. Each costs time, also an unused one."""
+FEW_HELD_SPHERES = 12
+"""The same beside the coarse set of the robot's spheres."""
 COARSE_M = 0.012
 """The distance, about, by which a sphere of the coarse cover reaches out of the held object."""
 CLEAR_M = 0.001
@@ -58,9 +60,11 @@ class SphereSheet:
         robot: The robot.
         arm: The arm that plans.
         held: Link of the arm that carries the spheres of held objects.
+        held_spheres: Number of spheres for held objects.
     """
 
-    def __init__(self, robot: Robot, arm: ArmSpec, held: str) -> None:
+    def __init__(self, robot: Robot, arm: ArmSpec, held: str, held_spheres: int = HELD_SPHERES) -> None:
+        self._most = held_spheres
         self._robot, self._arm, self._held_link = robot, arm, held
         self._home = _chain(robot, arm, ())
         self._chains: dict[tuple[tuple[str, float], ...], Chain] = {(): self._home}
@@ -75,17 +79,18 @@ class SphereSheet:
             scene: The request's scene.
             world: The world.
             query: The reading of the scene for the arm.
-            places: Joint positions at the start and the ends, (k, n), rad or m.
+            places: Joint positions at the start and the ends, (k, n), rad or m; without any no sphere is smaller.
 
         Returns:
             Link -> centres and radii in the link's frame, (s, 4), m.
         """
-        touching = touching_at(query, places)
+        touching = touching_at(query, places) if len(places) else {}
         # The solids themselves, which compare by identity: id() of one that was freed may belong to the next one.
         held_at = [
             (world.objects[a.object], a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
         ]
-        key = (scene.gripper_m, held_at, scene.allowed, scene.ignored, touching)
+        named = [world.objects.get(name) for pair in sorted(scene.allowed) for name in pair]
+        key = (scene.gripper_m, held_at, scene.allowed, named, scene.ignored, touching)
         if key != self._last[0]:
             self._last = (key, self._made(scene, world, touching))
         return self._last[1]
@@ -118,7 +123,7 @@ class SphereSheet:
         return np.column_stack([moved, size])
 
     def _held(self, scene: SceneQuery, world: World, chain: Chain) -> Array:
-        rows = np.tile(AWAY, (HELD_SPHERES, 1))
+        rows = np.tile(AWAY, (self._most, 1))
         ee = chain.mounts[self._arm.ee_link]
         parts = []
         for item in scene.attached:
@@ -131,7 +136,7 @@ class SphereSheet:
                 np.column_stack([spheres[:, :3] @ ee_T_object[:3, :3].T + ee_T_object[:3, 3], spheres[:, 3]])
             )
         if parts:
-            few = coarse(np.concatenate(parts), HELD_SPHERES)
+            few = coarse(np.concatenate(parts), self._most)
             rows[: len(few)] = few
             rows[: len(few), 3] += INFLATE_M
         return rows
@@ -143,7 +148,7 @@ class SphereSheet:
             if len(self._covers) > 64:
                 self._covers.clear()
             exact = np.concatenate([cover(shape) for shape in solid.shapes])
-            known = self._covers[item.object] = (solid, coarse(exact, HELD_SPHERES))
+            known = self._covers[item.object] = (solid, coarse(exact, self._most))
         return known[1]
 
     def _at(self, gripper_m: tuple[tuple[str, float], ...]) -> Chain:
@@ -185,7 +190,7 @@ def objects_off(scene: SceneQuery, world: World) -> set[str]:
 
 
 def touching_at(query: Query, places: Array) -> dict[str, float]:
-    """Return by how much the spheres of bodies must shrink to be clear of the world.
+    """Return by how much the spheres of bodies must shrink to be clear of the world and of each other.
 
     Args:
         query: The reading of the scene for the arm.
@@ -201,7 +206,13 @@ def touching_at(query: Query, places: Array) -> dict[str, float]:
         if query.robot.group_body[i] > 0:
             nearest[name] = min(nearest.get(name, 1.0), float(d[i, :shapes].min(initial=1.0)))
     need = INFLATE_M + CLEAR_M
-    return {name: need - gap for name, gap in nearest.items() if gap < need}
+    found = {name: need - gap for name, gap in nearest.items() if gap < need}
+    # Links of the fine set never overlap at an end of a motion; large spheres of a coarse one may.
+    for i, k in zip(*np.nonzero(d[:, shapes:] < 0.0), strict=True):
+        half = 0.5 * (CLEAR_M - float(d[i, shapes + k]))
+        for name in (query.bodies[i], query.bodies[k]):
+            found[name] = max(found.get(name, 0.0), half)
+    return found
 
 
 def coarse(spheres: Array, most: int) -> Array:

@@ -13,25 +13,27 @@ from planner_node.engines.curobo.model.buffers import BufferSizes, SphereBuffer,
 from planner_node.engines.curobo.model.scene_rows import Rows
 
 from .single_solvers import (
+    ITERATIONS,
     MOMENTS,
     REACHED_M,
     REACHED_RAD,
-    SEEDS,
+    dt_scale,
 )
 
 MOST_THREADS = 2**31 - 1
 """The largest number of threads of a launch by warp, whose kernels count them in 32 bits."""
 
 
-def has_threads(lanes: int, spheres: int, room: BufferSizes) -> bool:
+def has_threads(lanes: int, seeds: int, spheres: int, room: BufferSizes) -> bool:
     """Check whether one launch has enough threads. cuRobo takes one for each sphere and obstacle place.
 
     Args:
         lanes: Number of problems.
+        seeds: Trajectories of each problem.
         spheres: Spheres of the robot, those for held objects included.
         room: Places for obstacles.
     """
-    return lanes * SEEDS * MOMENTS * spheres * max(room.boxes, room.solids) <= MOST_THREADS
+    return lanes * seeds * MOMENTS * spheres * max(room.boxes, room.solids) <= MOST_THREADS
 
 
 class WideSolvers:
@@ -46,6 +48,7 @@ class WideSolvers:
         frames: Names of the tool links whose poses are goals.
         room: Places for obstacles.
         lanes: Number of problems at a time.
+        seeds: Trajectories that are optimised for each problem.
     """
 
     def __init__(
@@ -56,15 +59,16 @@ class WideSolvers:
         frames: Sequence[str],
         room: BufferSizes,
         lanes: int,
+        seeds: int,
     ) -> None:
         self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)
-        self.room, self.lanes = room, lanes
+        self.room, self.lanes, self._seeds = room, lanes, seeds
         with guarded("building its solvers"):
             robot = cuda.RobotCfg.create(config, cuda.device, num_envs=lanes)
             made = cuda.MotionPlannerCfg.create(
                 robot=robot,
                 collision_cache={"cuboid": room.boxes, "mesh": room.solids},
-                num_trajopt_seeds=SEEDS,
+                num_trajopt_seeds=seeds,
                 position_tolerance=REACHED_M,
                 orientation_tolerance=REACHED_RAD,
                 max_batch_size=lanes,
@@ -112,17 +116,17 @@ class WideSolvers:
         ends: Array,
         base_T_ee: Array,
         seeds: Array | None,
-        patience: int,
+        finetunes: int,
     ) -> list[list[Array]]:
         """Optimise trajectories of several problems.
 
         Args:
             lanes: Lane of each problem, (b,).
             starts: Joint positions at the starts, (b, n), rad or m.
-            ends: Joint positions at the ends, (b, SEEDS, n), rad or m.
+            ends: Joint positions at the ends, (b, seeds, n), rad or m.
             base_T_ee: Poses of the tools at all of a problem's ends, (b, frames, 7): x, y, z in m and wxyz.
             seeds: Seed paths, (b, s, knots, n), rad or m; None for straight ones.
-            patience: Attempts of cuRobo to shorten a trajectory.
+            finetunes: Further passes of cuRobo that shorten a trajectory; each takes as long as the first.
 
         Returns:
             For each problem its trajectories, (m, n) each, rad or m: the cubic spline's values at its knots, evenly
@@ -136,10 +140,11 @@ class WideSolvers:
                 self._state(starts[rows]),
                 seed_config=self._joints(ends[rows]),
                 seed_traj=None if seeds is None else self._joints(seeds[rows]),
-                return_seeds=SEEDS,
+                return_seeds=self._seeds,
                 use_implicit_goal=True,
-                finetune_attempts=patience,
-                finetune_dt_scale=0.55 if patience == 1 else 0.75,
+                finetune_attempts=finetunes,
+                finetune_dt_scale=dt_scale(finetunes),
+                initial_iters=ITERATIONS,
             )
             good = result.success.view(self.lanes, -1).cpu().numpy().astype(bool)
             moved = result.js_solution

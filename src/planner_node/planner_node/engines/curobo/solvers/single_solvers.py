@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handiwork_core.contracts.planning import Report
 from handiwork_core.model.geometry import Array
@@ -14,15 +13,24 @@ from planner_node.engines.curobo.device.cuda import Cuda, guarded
 from planner_node.engines.curobo.model.buffers import BufferSizes, SphereBuffer, WorldBuffer
 from planner_node.engines.curobo.model.scene_rows import Rows
 
-from .view import look
-
 SEEDS = 4
 """The number of trajectories that are optimised at the same time."""
 MOMENTS = 1000
 """The length of an interpolated trajectory's buffer. cuRobo evaluates all of it, also unused entries. Its spline of 20
 pieces of at most 0.8 s, sampled every 25 ms, takes 661; cuRobo's default is 5000."""
+ITERATIONS = 50
+"""Iterations of a first pass; cuRobo's default is 100."""
 REACHED_M, REACHED_RAD = 0.001, 0.01
 """Tolerances of goals. Ours are exact, and trajectories end at them: these only exceed the errors of float32."""
+
+
+def dt_scale(finetunes: int) -> float:
+    """Return the share of the last time step at which cuRobo begins each pass.
+
+    Args:
+        finetunes: Number of passes after the first.
+    """
+    return 0.55 if finetunes < 2 else 0.75
 
 
 class Solvers:
@@ -89,7 +97,7 @@ class Solvers:
         self._has_fresh_map = False
 
     def optimise(
-        self, start: Array, ends: Array, base_T_ee: Array, seeds: Array | None, patience: int
+        self, start: Array, ends: Array, base_T_ee: Array, seeds: Array | None, finetunes: int
     ) -> list[Array]:
         """Optimise trajectories to one tool pose.
 
@@ -98,7 +106,7 @@ class Solvers:
             ends: Joint positions at the ends, all at the tool pose, (SEEDS, n), rad or m.
             base_T_ee: The tool pose, (7,): x, y, z in m and wxyz.
             seeds: Seed paths, (s, knots, n), rad or m; None for straight ones.
-            patience: Attempts of cuRobo to shorten a trajectory.
+            finetunes: Further passes of cuRobo that shorten a trajectory; each takes as long as the first.
 
         Returns:
             Trajectories, best first, (m, n) each, rad or m: the cubic spline's values at its knots, evenly spaced in
@@ -112,8 +120,9 @@ class Solvers:
                 seed_traj=None if seeds is None else self._tensor(seeds)[None],
                 return_seeds=SEEDS,
                 use_implicit_goal=True,
-                finetune_attempts=patience,
-                finetune_dt_scale=0.55 if patience == 1 else 0.75,
+                finetune_attempts=finetunes,
+                finetune_dt_scale=dt_scale(finetunes),
+                initial_iters=ITERATIONS,
             )
             good = result.success.view(-1).cpu().numpy().astype(bool)
             moved = result.js_solution
@@ -182,27 +191,15 @@ class Solvers:
         """
         ends = np.repeat(start[None] + 0.05, SEEDS, axis=0)
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("trajectories", lambda: self.optimise(start, ends, base_T_ee, None, 1)),
+            ("trajectories", lambda: self.optimise(start, ends, base_T_ee, None, 0)),
             ("road maps", lambda: self._graph.warmup(num_warmup_iterations=2)),
-            ("finer trajectories", lambda: self.optimise(start, ends, base_T_ee, None, 3)),
+            ("finer trajectories", lambda: self.optimise(start, ends, base_T_ee, None, 1)),
         )
         for i, (name, step) in enumerate(steps):
             report(0.3 + 0.23 * i, f"cuRobo: kernels for {name}")
             with guarded("warming up"):
                 step()
         self.begin()
-
-    def look(self, q: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Judge configurations by cuRobo's own model; see ``view``.
-
-        Args:
-            q: Joint positions, (m, n), rad or m.
-
-        Returns:
-            Poses of the tool in the base frame, (m, 7), and whether cuRobo's spheres touch something there, (m,).
-        """
-        with guarded("judging configurations"):
-            return look(self._cuda, self.robot, self.scene, q)
 
     def memory_bytes(self) -> int:
         """Return the memory of the GPU that is in use, that of other processes included."""

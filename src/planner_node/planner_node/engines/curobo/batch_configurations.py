@@ -1,0 +1,194 @@
+"""Inverse kinematics and checks of many configurations: near solutions from the GPU, finished and tested by the CPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from handiwork_core.contracts.planning import IkRequest, IkResult, ShouldStop
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Indices
+from handiwork_planning.ik.finish import REACHED, finished
+from handiwork_planning.ik.pose_ik import flat_poses
+from handiwork_planning.kernels.arrays import OFF
+from handiwork_planning.planner import Core
+from handiwork_planning.scene.query import Query
+from handiwork_planning.search.requests import Failed
+
+from .solvers.configurations import POSES, STARTS, Flags
+
+LEAST_POSES = 2_000
+"""Fewer poses are always the CPU engine's."""
+PROBED = 256
+"""Poses that the CPU engine solves first, to estimate how many of them can be reached."""
+SOLVED_S, MISSED_S = 1.0e-5, 3.4e-4
+"""Measured times of the CPU engine for a pose that it solves, and for one that it does not, on one core."""
+GPU_S, GPU_CALL_S = 1.1e-5, 0.1
+"""The same of the GPU for any pose, with the CPU's test of it, and of a request."""
+ROUNDS = 3
+"""The poses that are left get other starts, so many times in all: STARTS alone miss one reachable pose in twelve."""
+RANKS = 3
+"""Solutions of a pose that the CPU tests before it is given up: it may refuse what the GPU takes for free."""
+
+
+class Configurations(Protocol):
+    """What is needed of ``ConfigurationSolvers``."""
+
+    def free(self, q: Array) -> Flags:
+        """Check configurations; see ``ConfigurationSolvers.free``.
+
+        Args:
+            q: Joint positions, (m, n), rad or m.
+        """
+
+    def solve(self, base_T_ee: Array, starts: Array) -> tuple[Array, Flags, Array]:
+        """Solve inverse kinematics; see ``ConfigurationSolvers.solve``.
+
+        Args:
+            base_T_ee: Poses, (p, 7).
+            starts: Joint positions, (p, STARTS, n), rad or m.
+        """
+
+
+def is_for_gpu(count: int, solved_share: float) -> bool:
+    """Check whether the GPU is expected to be faster.
+
+    Args:
+        count: Number of poses.
+        solved_share: Expected share of those that have a solution.
+    """
+    if count < LEAST_POSES:
+        return False
+    on_cpu = count * (solved_share * SOLVED_S + (1.0 - solved_share) * MISSED_S)
+    return on_cpu > GPU_CALL_S + count * GPU_S
+
+
+def probe(request: IkRequest) -> IkRequest:
+    """Return the request for PROBED poses from all over a larger one.
+
+    Args:
+        request: The request.
+    """
+    rows = np.linspace(0, len(request.world_T_ee) - 1, PROBED).astype(int)
+    return replace(request, world_T_ee=tuple(request.world_T_ee[i] for i in rows))
+
+
+def solve_many(
+    core: Core, request: IkRequest, opened: Callable[[], Configurations], should_stop: ShouldStop
+) -> IkResult:
+    """Solve the inverse kinematics of every pose from up to ROUNDS times STARTS starts.
+
+    Args:
+        core: Robot, world and caches.
+        request: Poses world_T_ee, seeds and scene of one arm.
+        opened: Returns the GPU's solvers with the request's spheres and world.
+        should_stop: Polled between blocks of POSES; the poses not reached yet get CANCELED.
+
+    Returns:
+        One code, configuration and error per pose. A pose without a solution has a configuration of nan.
+    """
+    began, count = time.monotonic(), len(request.world_T_ee)
+    dof = np.atleast_2d(request.seed_q).shape[1]
+    q, errors = np.full((count, dof), np.nan), np.full((count, 2), np.inf)
+    codes: Indices = np.full(count, int(Code.CANCELED), dtype=np.int64)
+
+    def result(code: Code | None = None) -> IkResult:
+        known = {int(one): one for one in Code}
+        said = tuple(known[c] for c in codes.tolist()) if code is None else (code,) * count
+        return IkResult(said, q, errors[:, 0], errors[:, 1], time.monotonic() - began)
+
+    try:
+        arm = core.arm(request.arm)
+        query = core.read(arm, request.scene)
+    except Failed as failed:
+        return result(failed.outcome.code)
+    if dof != len(arm.joint_names) or not np.isfinite(request.seed_q).all():
+        return result(Code.BAD_NUMBER)
+    if not request.avoid_collision:
+        query = replace(query, margins=np.full_like(query.margins, OFF))
+    solvers, rng = opened(), np.random.default_rng(request.seed)
+    search = _Search(
+        query,
+        flat_poses(request.world_T_ee),
+        base_rows(request.world_T_ee, core.world_T_root),
+        q,
+        errors,
+        codes,
+    )
+    seeds = np.concatenate([np.atleast_2d(request.seed_q), np.array(arm.home_q)[None]])[:STARTS]
+    lower, upper = query.robot.lower, query.robot.upper
+    for turn in range(ROUNDS):
+        starts = rng.uniform(lower, upper, (STARTS, dof))
+        if turn == 0:
+            starts[: len(seeds)] = np.clip(seeds, lower, upper)
+        left = np.flatnonzero(codes != int(Code.OK))
+        for first in range(0, len(left), POSES):
+            if should_stop():
+                return result()
+            search.work(left[first : first + POSES], starts, solvers, is_free=request.avoid_collision)
+    return result()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """The poses of a request, and what was found of each so far; see ``IkResult``."""
+
+    query: Query
+    goals: Array
+    rows: Array
+    q: Array
+    errors: Array
+    codes: Indices
+
+    def work(self, some: Indices, starts: Array, solvers: Configurations, *, is_free: bool) -> None:
+        """Try starts for some of the poses.
+
+        Args:
+            some: Their indices, (s,), at most POSES.
+            starts: Joint positions, (STARTS, n), rad or m.
+            solvers: The GPU's solvers.
+            is_free: Whether solutions must be free of collision.
+        """
+        everywhere = np.broadcast_to(starts, (len(some), *starts.shape)).copy()
+        found, near, gaps = solvers.solve(self.rows[some], everywhere)
+        found = np.clip(found, self.query.robot.lower, self.query.robot.upper)
+        best = gaps[np.arange(len(some)), gaps.sum(axis=2).argmin(axis=1)]
+        nearer = best.sum(axis=1) < self.errors[some].sum(axis=1)
+        self.errors[some[nearer]] = best[nearer]
+        free = near.copy()
+        if is_free:
+            free[near] = solvers.free(found[near])
+        touched = near.any(axis=1) | (self.codes[some] == int(Code.GOAL_IN_COLLISION))
+        self.codes[some] = np.where(touched, int(Code.GOAL_IN_COLLISION), int(Code.NO_IK))
+        for rank in range(RANKS):
+            chosen = np.flatnonzero((free.sum(axis=1) > rank) & (self.codes[some] != int(Code.OK)))
+            if not len(chosen):
+                return
+            column = np.argsort(~free[chosen], axis=1, kind="stable")[:, rank]
+            ends = np.ascontiguousarray(found[chosen, column])
+            states, left = finished(self.query, self.goals[some[chosen]], ends)
+            done = states == REACHED
+            at = some[chosen[done]]
+            self.q[at], self.errors[at], self.codes[at] = ends[done], left[done], int(Code.OK)
+
+
+def base_rows(poses: tuple[Pose, ...], world_T_base: Pose) -> Array:
+    """Return poses in the base frame, (p, 7): x, y, z in m and wxyz.
+
+    Args:
+        poses: world_T_ee.
+        world_T_base: The robot's base in the world.
+    """
+    inverse = world_T_base.inverse()
+    if not poses:
+        return np.zeros((0, 7))
+    places = inverse.apply(np.concatenate([p.translation_m for p in poses]).reshape(-1, 3))
+    a, b, c, d = inverse.rotation.wxyz
+    left = np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
+    turns = np.concatenate([p.rotation.wxyz for p in poses]).reshape(-1, 4) @ left.T
+    return np.concatenate([places, turns], axis=1)
