@@ -51,7 +51,7 @@ def test_the_difference_turns_round_with_the_policies(counts: tuple[int, int, in
 def test_the_interval_of_the_difference_covers_the_truth_about_as_often_as_it_says(
     chances: tuple[float, ...],
 ) -> None:
-    n, truth, covered = 12, chances[2] - chances[1], 0.0
+    n, truth, covered = 16, chances[2] - chances[1], 0.0
     for both, only_a, only_b in product(range(n + 1), repeat=3):
         neither = n - both - only_a - only_b
         if neither >= 0:
