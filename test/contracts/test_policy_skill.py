@@ -18,7 +18,7 @@ from handiwork_core.testing.skill_contract import SkillContract
 from handiwork_policy.actions.spec import GripperSpace
 from handiwork_policy.guard.settings import GuardSettings
 from handiwork_policy.protocol.server import FunctionPolicy, PolicyServer
-from handiwork_policy.verdicts.result import from_message
+from handiwork_policy.verdicts.result import policy_result
 from skill_server.execution.run import run_skill
 from skill_server.policies.params import RunPolicyParams
 from skill_server.skills.policy.run_policy import RunPolicy
@@ -94,10 +94,10 @@ class TestRunPolicy(SkillContract[RunPolicyParams]):
 def test_the_result_has_the_verdict() -> None:
     made = TestRunPolicy().fakes()
     outcome = run_skill(RunPolicy(), params(), made.context).outcome
-    found = from_message(outcome.message)
+    found = policy_result(outcome.message)
     assert outcome.ok
     assert found is not None and found["success"] and found["verdict"] == "seen"
-    assert from_message("a sentence") is None and from_message("a; result: {") is None
+    assert policy_result("a sentence") is None and policy_result("a; result: {") is None
 
 
 @pytest.mark.parametrize(

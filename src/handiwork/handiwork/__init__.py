@@ -50,6 +50,7 @@ _HOMES = {
     "handiwork_planning.process_pool": "PlanPool plan_many",
     "handiwork_planning.reach.analysis": "ReachSampling compute_reach",
     "handiwork_planning.reach.orientations": "sphere_directions",
+    "handiwork_policy.verdicts.result": "policy_result",
     "planner_node.engines.curobo_batch": "CuroboPool",
     "planner_node.engines.curobo_together": "CuroboTogether",
     "handiwork_planning.grasp_planning": "GraspPlan GraspRequest plan_grasp",

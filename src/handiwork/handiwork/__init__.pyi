@@ -103,6 +103,7 @@ from handiwork_planning.process_pool import plan_many as plan_many
 from handiwork_planning.reach.analysis import ReachSampling as ReachSampling
 from handiwork_planning.reach.analysis import compute_reach as compute_reach
 from handiwork_planning.reach.orientations import sphere_directions as sphere_directions
+from handiwork_policy.verdicts.result import policy_result as policy_result
 from handiwork_ros.actions.skill_report import PlannedStage as PlannedStage
 from handiwork_ros.actions.skill_report import SkillPreview as SkillPreview
 from handiwork_ros.actions.skill_report import SkillReport as SkillReport

@@ -19,7 +19,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_policy.protocol.server import FunctionPolicy, PolicyServer
 from handiwork_policy.protocol.source import load_policy
 from handiwork_policy.verdicts import result as ends
-from handiwork_policy.verdicts.result import from_message
+from handiwork_policy.verdicts.result import policy_result
 from handiwork_ros.clients.skill_client import SkillReport
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
@@ -90,7 +90,7 @@ def test_a_policy_grasps_until_the_monitor_confirms(rig: Rig, served: Callable[[
     assert report.ok, report.outcome
     rig.joints.assert_rests()
     assert report.held_object == "cube"
-    found = from_message(report.message)
+    found = policy_result(report.message)
     assert found is not None and found["success"] and found["end"] == ends.SUCCESS
     assert 0.0 < found["first_true_s"] <= found["confirmed_s"] <= found["duration_s"]
     assert "grasped" in [event["kind"] for event in found["events"]]
@@ -119,7 +119,7 @@ def test_a_server_that_becomes_silent_ends_the_run_at_rest(rig: Rig, served: Cal
     assert report.outcome.code is Code.UNRESPONSIVE, report.outcome
     assert report.outcome.field_name == "server"
     rig.joints.assert_rests()
-    found = from_message(report.message)
+    found = policy_result(report.message)
     assert found is not None and found["end"] == ends.SERVER_SILENT and not found["success"]
     path = measured(rig)
     assert path.max() <= last[0] + WITHIN, "the arm went beyond what was ever commanded"
@@ -139,7 +139,7 @@ def test_a_cancelled_run_ends_at_rest(rig: Rig, served: Callable[[Act], str]) ->
 def test_a_run_without_the_condition_ends_with_its_time(rig: Rig, served: Callable[[Act], str]) -> None:
     report = run(rig, served(still), time_limit=1.0)
     assert report.outcome.code is Code.CONDITION_FALSE, report.outcome
-    found = from_message(report.message)
+    found = policy_result(report.message)
     assert found is not None and found["end"] == ends.TIME_OVER and found["steps"] > 3
 
 

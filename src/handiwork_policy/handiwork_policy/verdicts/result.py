@@ -101,7 +101,7 @@ class PolicyResult:
         return asdict(self)
 
 
-def from_message(message: str) -> dict[str, Any] | None:
+def policy_result(message: str) -> dict[str, Any] | None:
     """Return the result that the message of a goal of ``run_policy`` carries; None without one.
 
     Args:

@@ -309,7 +309,7 @@ def refused(error: PolicyError, stage: str) -> Outcome:
 
 
 def reported(found: PolicyResult) -> str:
-    """Return the verdict as a sentence, and behind it the whole result as JSON; see ``from_message``.
+    """Return the verdict as a sentence, and behind it the whole result as JSON; see ``policy_result``.
 
     Args:
         found: The result.
