@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import TypeVar
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.episodes.episode import (
@@ -20,6 +21,7 @@ from handiwork_data.episodes.episode import (
     write_atomically,
 )
 
+A = TypeVar("A")
 ABOUT, TASK, INDEX = "dataset.json", "task.yaml", "index"
 PER_FOLDER = 1000
 """Episodes in one sub-folder: file systems of clusters are slow with more."""
@@ -132,13 +134,7 @@ class DatasetFolder:
         Raises:
             ConfigError: Its file is damaged.
         """
-        file = self.path / ABOUT
-        if not file.exists():
-            return None
-        try:
-            return About(**json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise ConfigError(str(file), [f"cannot be read: {error}; give another folder"]) from error
+        return read_about(self.path / ABOUT, About)
 
     @contextmanager
     def locked(self, shard: str) -> Iterator[None]:
@@ -228,6 +224,27 @@ class DatasetFolder:
                 if row is not None and self.has(row.episode):
                     found[row.episode] = row
         return found
+
+
+def read_about(file: Path, kind: type[A]) -> A | None:
+    """Return what a folder is of, from the file that says it.
+
+    Args:
+        file: The file.
+        kind: The dataclass whose fields it has.
+
+    Returns:
+        The value; None for a folder that is new.
+
+    Raises:
+        ConfigError: The file is damaged.
+    """
+    if not file.exists():
+        return None
+    try:
+        return kind(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(str(file), [f"cannot be read: {error}; give another folder"]) from error
 
 
 def differences(there: About, wanted: About) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_data.dataset.folder import DatasetFolder
+from handiwork_data.dataset.folder import DatasetFolder, read_about
 from handiwork_data.episodes.episode import EpisodeError, write_atomically
 
 from .rows import EpisodeRow, line_of, read_line
@@ -75,13 +75,7 @@ class ResultFolder:
         Raises:
             ConfigError: Its file is damaged.
         """
-        file = self.path / ABOUT
-        if not file.exists():
-            return None
-        try:
-            return EvaluationAbout(**json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise ConfigError(str(file), [f"cannot be read: {error}; give another folder"]) from error
+        return read_about(self.path / ABOUT, EvaluationAbout)
 
     def begin(self, about: EvaluationAbout) -> None:
         """Note what the results are of, or check that it is the same.
