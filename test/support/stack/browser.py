@@ -54,7 +54,13 @@ def chromium() -> str:
 @contextmanager
 def page_process(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Run ``handiwork view``, or the words, in the DDS domain of the test; yields its address and its process."""
-    command = [str(Path(sys.executable).with_name("handiwork")), *(words or ("view",)), "--port", "0"]
+    command = [
+        str(Path(sys.executable).with_name("handiwork")),
+        *(words or ("view",)),
+        "--port",
+        "0",
+        "--simple-lighting",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     timer = threading.Timer(WAIT_MS / 1e3, process.kill)
     timer.start()

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
+import llvmlite.binding as llvm
+import numba
 from numba.core.caching import IndexDataCacheFile
+
+LATE = ("0.61.",)
+"""Versions of Numba whose intermediate code is parsed late; with others it is parsed as Numba does."""
 
 
 def _sources(module: str, found: dict[str, str]) -> dict[str, str]:
@@ -46,6 +52,47 @@ class _Index(IndexDataCacheFile):  # type: ignore[misc] # a class without types
             raise FileNotFoundError(name) from error
 
 
+class SharedModule:
+    """The intermediate code of a kernel from disk, which is parsed when a kernel that calls it is compiled.
+
+    Numba parses it when it loads the kernel: half of the time that this takes, for code that nobody needs if the
+    callers come from disk, too.
+
+    Args:
+        bitcode: The code.
+        engine: Numba's engine, which keeps the names of all symbols.
+    """
+
+    def __init__(self, bitcode: bytes, engine: Any) -> None:  # noqa: ANN401 - Numba's have no types
+        self._bitcode, self._engine, self._parsed = bitcode, engine, None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - llvmlite's modules have no types
+        if self._parsed is None:
+            self._parsed = llvm.parse_bitcode(self._bitcode)
+            self._engine._load_defined_symbols(self._parsed)
+        return getattr(self._parsed, name)
+
+
+@cache
+def _empty_bitcode() -> bytes:
+    return cast("bytes", llvm.parse_assembly("").as_bitcode())
+
+
+def _rebuild(plain: Callable[..., Any], context: Any, payload: Any) -> Any:  # noqa: ANN401 - Numba's have no types
+    """Make a kernel out of what is on disk, as Numba does, but parse its intermediate code later."""
+    match payload:
+        case ((name, "object", (bytes(code), bytes(bitcode))), described, *rest) if (
+            numba.__version__.startswith(LATE)
+        ):
+            engine = context.codegen()._engine
+            names = (described.llvm_func_name, described.llvm_cpython_wrapper_name, described.env_name)
+            engine._defined_symbols |= {one for one in names if one.encode() in code}
+            made = plain(context, ((name, "object", (code, _empty_bitcode())), described, *rest))
+            made.library._shared_module = SharedModule(bitcode, engine)
+            return made
+    return plain(context, payload)
+
+
 @cache
 def _stamp(module: str) -> tuple[tuple[int, int], ...]:
     """Return a value that changes with any file whose kernels are part of those of ``module``."""
@@ -63,5 +110,6 @@ def follow_sources(compiled: Any) -> None:  # noqa: ANN401 - Numba's dispatcher 
         compiled: The kernel. Everything that it uses is imported above it.
     """
     on_disk = compiled._cache
+    on_disk._impl.rebuild = partial(_rebuild, on_disk._impl.rebuild)
     stamp = _stamp(compiled.py_func.__module__)
     on_disk._cache_file = _Index(on_disk.cache_path, on_disk._impl.filename_base, stamp)

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_cli.launch_files.package_paths import share_of
-from handiwork_cli.processes.served_page import LOOPBACK, PORT, check_address, serve_until_ended
+from handiwork_cli.processes.served_page import (
+    LOOPBACK,
+    PORT,
+    add_lighting_option,
+    check_address,
+    serve_until_ended,
+)
 from handiwork_core.bundles.bundle import Bundle, BundleError, read_bundle, read_head
 from handiwork_core.bundles.folder import BundleFolder, bundle_folder
 
@@ -50,6 +56,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     replayed.add_argument(
         "--port", type=int, default=PORT, help="of the page; the next free one where it is taken"
     )
+    add_lighting_option(replayed)
     replayed.add_argument("--robot-dir", default="", help="folder of the robot; default: the recorded one")
     replayed.set_defaults(run=run_replay)
 
@@ -139,7 +146,8 @@ def _show(options: argparse.Namespace, bundle: Bundle, path: Path, robot: Robot,
         plan = () if replayed.plan is None else [one.trajectory for one in replayed.plan.motions]
         texts = [*explain(bundle, str(path)), "", *lines_of(replayed)]
         folder = robot_folder(bundle, options.robot_dir)
-        return BundlePage(bundle, robot, folder, texts, plan, LOOPBACK, options.port)
+        simple = options.simple_lighting
+        return BundlePage(bundle, robot, folder, texts, plan, LOOPBACK, options.port, simple_lighting=simple)
 
     return serve_until_ended("replay", make)
 

@@ -102,9 +102,9 @@ def _serve_page(options: argparse.Namespace, robot: Robot) -> int:
     page: subprocess.Popen[bytes] | None = None
     try:
         with Stack({**arguments, "backend": options.backend}, write=_show) as stack:
-            page = subprocess.Popen(
-                [*THIS_COMMAND, "view", "--host", options.host, "--port", str(options.port)]
-            )
+            words = ["view", "--host", options.host, "--port", str(options.port)]
+            words += ["--simple-lighting"] if options.simple_lighting else []
+            page = subprocess.Popen([*THIS_COMMAND, *words])
             print(f"all nodes active after {stack.wait_active():.1f} s", flush=True)
             return page.wait()
     except StackError as error:

@@ -10,7 +10,7 @@ import threading
 
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.processes.ros_environment import with_ros_defaults
-from handiwork_cli.processes.served_page import MISSING, PORT, check_address
+from handiwork_cli.processes.served_page import MISSING, PORT, add_lighting_option, check_address
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options for where the page is served.
+    """Declare the options for where the page is served, and how it is drawn.
 
     Args:
         parser: Parser of a command.
@@ -36,6 +36,7 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help=text)
     text = "to serve at; the next free one where it is taken"
     parser.add_argument("--port", type=int, default=PORT, help=text)
+    add_lighting_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
 
         token = token_for(options.host)
         tasks = share_of("handiwork_bringup") / "config/tasks"
-        page = ViewPage(options.host, options.port, token, tasks, _tell_ready)
+        simple = options.simple_lighting
+        page = ViewPage(options.host, options.port, token, tasks, _tell_ready, simple_lighting=simple)
     except ModuleNotFoundError as error:
         if error.name != "viser":
             raise

@@ -35,6 +35,7 @@ class BundlePage:
         plan: The motions that were planned with other parameters, which the ghost goes through; empty for none.
         host: Address to serve at.
         port: Port to serve at; the next free one where it is taken.
+        simple_lighting: Draw no shadows and no reflections at first.
 
     Raises:
         PageNotGuarded: The installed viser cannot be guarded.
@@ -50,13 +51,16 @@ class BundlePage:
         plan: Sequence[Trajectory],
         host: str,
         port: int,
+        *,
+        simple_lighting: bool = False,
     ) -> None:
         self._bundle, self._robot, self._plan = bundle, robot, plan
         self._instants = instants_of(bundle)
         self._times_s = [one.at_s for one in self._instants]
         self._closing, self._lock = threading.Event(), threading.Lock()
         self._is_playing = False
-        self.server = serve(host, port, "")
+        self.server = serve(host, port, "", simple_lighting=simple_lighting)
+        self._simple_lighting = simple_lighting
         self._scene = SceneView(self.server, robot, folder, lambda *_: None)
         self._add_inputs(texts)
         self.show(self._times_s[-1])
@@ -86,7 +90,7 @@ class BundlePage:
         gui.add_button("Play", color="green").on_click(lambda _event: self._play())
         self._moment = gui.add_html("")
         with gui.add_folder("show", expand_by_default=False):
-            add_layers(self.server, self._scene)
+            add_layers(self.server, self._scene, simple_lighting=self._simple_lighting)
 
     def _play(self) -> None:
         with self._lock:

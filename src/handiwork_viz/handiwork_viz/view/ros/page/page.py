@@ -58,6 +58,7 @@ class ViewPage:
         token: Token that a browser must have; empty: none.
         tasks: Folder of task files that are offered.
         on_ready: Called with the robot's name once it is shown and goals can be sent.
+        simple_lighting: Draw no shadows and no reflections at first.
 
     Raises:
         PageNotGuarded: The installed viser cannot be guarded.
@@ -65,9 +66,17 @@ class ViewPage:
     """
 
     def __init__(
-        self, host: str, port: int, token: str, tasks: Path, on_ready: Callable[[str], None]
+        self,
+        host: str,
+        port: int,
+        token: str,
+        tasks: Path,
+        on_ready: Callable[[str], None],
+        *,
+        simple_lighting: bool = False,
     ) -> None:
-        self.server: viser.ViserServer = serve(host, port, token)
+        self.server: viser.ViserServer = serve(host, port, token, simple_lighting=simple_lighting)
+        self._simple_lighting = simple_lighting
         self._on_ready = on_ready
         self._tasks, self._closing = tasks, threading.Event()
         self._looked_at = threading.Event()
@@ -152,7 +161,7 @@ class ViewPage:
         with tabs.add_tab("Simulation"):
             self._simulation = SimulationPanel(server, link, self._commands)
         with tabs.add_tab("Show"):
-            add_layers(server, self._scene)
+            add_layers(server, self._scene, simple_lighting=self._simple_lighting)
 
     def _turn(self, turn: int) -> None:
         world = self._link.world()

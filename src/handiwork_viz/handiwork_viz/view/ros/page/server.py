@@ -28,13 +28,14 @@ def token_for(host: str) -> str:
     return "" if is_loopback(host) else secrets.token_urlsafe(24)
 
 
-def serve(host: str, port: int, token: str) -> viser.ViserServer:
+def serve(host: str, port: int, token: str, *, simple_lighting: bool = False) -> viser.ViserServer:
     """Start the server.
 
     Args:
         host: Address to serve at.
         port: Port to serve at; the next free one where it is taken, any for 0.
         token: Token that every browser must have; empty: none.
+        simple_lighting: Draw no shadows and no reflections.
 
     Returns:
         The server.
@@ -56,11 +57,23 @@ def serve(host: str, port: int, token: str) -> viser.ViserServer:
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(25, 113, 194))
     server.scene.set_up_direction("+z")
     server.scene.add_grid("/ground", cell_size=0.1, section_size=0.5, width=6.0, height=6.0)
+    set_lighting(server, is_simple=simple_lighting)
     server.initial_camera.position, server.initial_camera.look_at = CAMERA
     server.initial_camera.fov = FIELD_OF_VIEW
     server.gui.main_panel.dock_right()
     server.gui.main_panel.set_width(PANEL_PX)
     return server
+
+
+def set_lighting(server: viser.ViserServer, *, is_simple: bool) -> None:
+    """Choose between full lighting and one that a browser without a GPU draws several times as fast.
+
+    Args:
+        server: The page's server.
+        is_simple: Draw no shadows and no reflections.
+    """
+    server.scene.configure_default_lights(cast_shadow=not is_simple)
+    server.scene.configure_environment_map(None if is_simple else "warehouse")
 
 
 def address_of(host: str, port: int, token: str) -> str:

@@ -15,7 +15,7 @@ from skill_server.task.reading.robot_files import with_robot_files
 
 from .commands import Commands
 from .scene_view import LAYERS, SceneView
-from .server import PANEL_PX
+from .server import PANEL_PX, set_lighting
 
 if TYPE_CHECKING:
     import viser
@@ -142,16 +142,20 @@ class TaskPanel:
         return with_robot_files(path.read_text(encoding="utf-8"), path)
 
 
-def add_layers(server: viser.ViserServer, scene: SceneView) -> None:
-    """Add a switch for each layer of the scene.
+def add_layers(server: viser.ViserServer, scene: SceneView, *, simple_lighting: bool) -> None:
+    """Add a switch for each layer of the scene, and one for its lighting.
 
     Args:
         server: The page's server.
         scene: The scene.
+        simple_lighting: The scene has no shadows and reflections now.
     """
     for layer in LAYERS:
         box = server.gui.add_checkbox(layer, scene.is_on(layer))
         box.on_update(lambda _event, layer=layer, box=box: scene.show(layer, box.value))
+    hint = "without them a browser that has no GPU draws several times as fast"
+    lit = server.gui.add_checkbox("shadows and reflections", not simple_lighting, hint=hint)
+    lit.on_update(lambda _event: set_lighting(server, is_simple=not lit.value))
 
 
 class StatePanel:
