@@ -224,8 +224,7 @@ def test_a_failure_is_shown_and_played_again(rig: Rig, open_tab: Opener) -> None
     ):
         shown.wait_text(r"ended with CANCELED")
         shown.wait_text(r"the same outcome")
-        shown.press("Play")
-        shown.wait_text(r"\d\.\d\d s: fr3_arm follows a motion")
+        shown.press_and_receive("Play", r"\d\.\d\d s: fr3_arm follows a motion")
         assert shown.foreign == []
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,12 +79,16 @@ def page_process(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
             process.stdout.close()
 
 
-def nodes_in(frame: bytes) -> set[str]:
-    """Return the nodes of the scene that a frame to the browser names: two lengths, then compressed msgpack."""
+def unpacked(frame: bytes) -> bytes:
+    """Return the msgpack in a frame to the browser: two lengths, then the compressed text."""
     import zstandard
 
     size, packed = (int.from_bytes(frame[i : i + 8], "little") for i in (0, 8))
-    text = zstandard.ZstdDecompressor().decompress(frame[16 : 16 + packed], max_output_size=size)
+    return zstandard.ZstdDecompressor().decompress(frame[16 : 16 + packed], max_output_size=size)
+
+
+def nodes_in(text: bytes) -> set[str]:
+    """Return the nodes of the scene that a message to the browser names."""
     return {found.decode() for found in re.findall(rb"/(?:world|robot)/\w+", text)}
 
 
@@ -99,6 +104,7 @@ class Tab:
 
     def __init__(self, page: Any, address: str, *, is_rare: bool, first: str = "Run") -> None:
         self.page, self._seen = page, Counter[str]()
+        self._awaited: set[bytes] = set()
         self.foreign: list[str] = []
         page.set_default_timeout(WAIT_MS)
         page.on("request", lambda request: self._note(request.url, address))
@@ -114,7 +120,9 @@ class Tab:
 
     def _frame(self, payload: Any) -> None:
         if isinstance(payload, bytes):
-            self._seen.update(nodes_in(payload))
+            text = unpacked(payload)
+            self._seen.update(nodes_in(text))
+            self._awaited = {one for one in self._awaited if not re.search(one, text)}
 
     def moved(self) -> set[str]:
         """Return the nodes of the scene of which the browser has received something since the last call."""
@@ -164,6 +172,15 @@ class Tab:
     def wait_text(self, pattern: str) -> None:
         """Wait until the page shows a text."""
         self.page.get_by_text(re.compile(pattern)).first.wait_for()
+
+    def press_and_receive(self, name: str, pattern: str) -> None:
+        """Press a button, and wait until the browser received a text, which it may show for less than one picture."""
+        self._awaited.add(pattern.encode())
+        self.press(name)
+        end_s = time.monotonic() + WAIT_MS / 1e3
+        while self._awaited and time.monotonic() < end_s:
+            self.page.wait_for_timeout(100)  # frames are taken meanwhile
+        assert not self._awaited, f"the browser has not received {self._awaited}"
 
     def text(self) -> str:
         """Return all text that the page shows."""
