@@ -14,11 +14,12 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_data.dataset.folder import DatasetFolder
 from handiwork_data.dataset.generate import Shard, Sources, about
-from handiwork_data.episodes.episode import Episode
+from handiwork_data.episodes.episode import Episode, EpisodeError
 from handiwork_data.episodes.recorder import as_row
 from handiwork_data.episodes.settings import draw, read_task_file
 from handiwork_data.rendering.image_folder import OUTPUTS, ImageFolder
 from handiwork_data.rendering.render import RenderOrder, RenderRow, render
+from handiwork_data.rendering.sheet import FAILURE, SUCCESS, check_sheet, draw_sheet
 from handiwork_data.rendering.video import read_frames
 from support.paths import ROBOTS, ROOT
 from support.records.episodes import tiny_episode
@@ -130,3 +131,23 @@ def test_a_data_set_of_another_version_is_not_drawn(order: RenderOrder, tmp_path
     folder.begin(dataclasses.replace(about(SOURCES), version="0.0.1"), TASK.read_text())
     with pytest.raises(ConfigError, match=r"was made otherwise: version is '0.0.1' there"):
         list(render(dataclasses.replace(order, folder=folder), [3], Shard(), 1))
+
+
+def test_a_sheet_frames_each_episode_by_its_verdict(order: RenderOrder) -> None:
+    failed = real_episode(6)
+    order.folder.write(dataclasses.replace(failed, meta=dataclasses.replace(failed.meta, success=False)))
+    sheet = np.asarray(draw_sheet(order, [3, 5, 6], count=7))
+    assert sheet.shape == (96, 3 * 128, 3)
+    frames = [tuple(sheet[95, 128 * i + 64].tolist()) for i in range(3)]
+    assert frames == [SUCCESS, SUCCESS, FAILURE]
+    assert sheet[40:60, 40:90].std() > 5.0  # something is drawn within the frame
+    assert np.array_equal(sheet, np.asarray(draw_sheet(order, [3, 5, 6], count=7)))
+    with pytest.raises(EpisodeError, match=r"episode_000000004\.npz is damaged"):
+        draw_sheet(order, [4], count=1)
+
+
+def test_a_sheet_without_a_place_or_a_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'episodes\.gif': is no picture; end it in \.png"):
+        check_sheet(tmp_path / "episodes.gif")
+    with pytest.raises(ConfigError, match="is no folder; make it first"):
+        check_sheet(tmp_path / "missing" / "episodes.png")

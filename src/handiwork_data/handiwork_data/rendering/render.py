@@ -23,7 +23,7 @@ from handiwork_data.episodes.episode import Column, Episode, EpisodeError, decod
 from handiwork_data.episodes.recorder import as_row
 from handiwork_data.episodes.settings import EpisodeSettings, draw, read_task_file
 from sim_bridge.cameras.images import in_millimetres, noisy_color, noisy_depth
-from sim_bridge.cameras.renderer import SceneRenderer, choose_library
+from sim_bridge.cameras.renderer import Pixels, SceneRenderer, choose_library
 
 from .image_folder import CameraMeta, ImageFolder, ImagesAbout
 from .video import VideoWriter, need_av
@@ -95,10 +95,15 @@ def render(order: RenderOrder, numbers: Sequence[int], shard: Shard, workers: in
     with images.locked(shard.name):
         missing = [n for n in numbers if not all(images.values(n, name).exists() for name in names)]
         if missing:
-            yield from deal(_work, missing, workers, _begin_worker, (order, _library()))
+            yield from deal(_work, missing, workers, _begin_worker, (order, find_library()))
 
 
-def _library() -> str:
+def find_library() -> str:
+    """Return the OpenGL library that draws on this machine.
+
+    Raises:
+        ConfigError: None does.
+    """
     try:
         return choose_library(os.environ)
     except ValueError as error:
@@ -137,7 +142,27 @@ class EpisodePainter:
             return RenderRow(number, 0, time.monotonic() - begun_s, str(error))
         return RenderRow(number, frames, time.monotonic() - begun_s)
 
-    def _paint(self, number: int) -> int:
+    def still(self, number: int, share: float) -> tuple[Episode, list[Pixels]]:
+        """Draw one moment of an episode.
+
+        Args:
+            number: Number of the episode.
+            share: The moment, as a share of the samples of the episode, 0 to 1.
+
+        Returns:
+            The episode, and for each camera a picture, height x width x 3, RGB.
+
+        Raises:
+            EpisodeError: The episode is missing or damaged, or cannot be drawn.
+        """
+        episode, _digest, dressed = self._begin(number)
+        sample = round(share * (len(episode.columns["time"]) - 1))
+        self._renderer.place(*state_of(episode, sample))
+        drawn = [self._renderer.draw(one, color=True, depth=False, labels=False) for one in dressed.cameras]
+        return episode, [one.color for one in drawn if one.color is not None]
+
+    def _begin(self, number: int) -> tuple[Episode, str, Dressed]:
+        """Read an episode, and show its objects in its look."""
         path = self._order.folder.file_of(number)
         try:
             data = path.read_bytes()
@@ -151,7 +176,11 @@ class EpisodePainter:
             self._renderer.show([item.body for item in scene.objects])
         except ValueError as error:
             raise EpisodeError(f"episode {number} cannot be drawn: {error}; leave it out") from error
-        return sum(self._take(episode, digest_of(data), dressed, camera) for camera in dressed.cameras)
+        return episode, digest_of(data), dressed
+
+    def _paint(self, number: int) -> int:
+        episode, digest, dressed = self._begin(number)
+        return sum(self._take(episode, digest, dressed, camera) for camera in dressed.cameras)
 
     def _take(self, episode: Episode, digest: str, dressed: Dressed, camera: Camera) -> int:
         """Draw what one camera sees; return the number of pictures."""

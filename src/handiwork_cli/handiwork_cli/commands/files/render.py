@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 from tqdm import tqdm
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.folder import DatasetFolder
-from handiwork_data.dataset.generate import Shard, read_range
+from handiwork_data.dataset.generate import Shard, check_same, read_range
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.rendering.image_folder import OUTPUTS
 from handiwork_data.rendering.render import RenderOrder, RenderRow, render
+from handiwork_data.rendering.sheet import check_sheet, draw_sheet
 
 from .generate import add_shards, sources_of
 
@@ -36,6 +38,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seed", type=int, default=0, help="of the looks")
     parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that are there")
     parser.add_argument("--workers", type=int, default=1, help="processes")
+    text = "instead draw one picture of some random episodes, framed by their verdicts: .png, .jpg or .webp"
+    parser.add_argument("--sheet", metavar="FILE", help=text)
+    parser.add_argument("--count", type=int, default=20, help="episodes on the sheet")
     add_shards(parser)
     parser.set_defaults(run=run)
 
@@ -62,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
     folder, sources = sources_of(options.folder)
     order = RenderOrder(sources, folder, options.name, options.cameras, outputs, options.seed)
     numbers, shard = _numbers(folder, options), Shard(options.shard_id, options.num_shards)
+    if options.sheet:
+        return _draw_sheet(order, numbers, Path(options.sheet), options.count)
     begun_s, rows = time.monotonic(), list[RenderRow]()
     try:
         with tqdm(total=len(numbers), desc="render", unit="episode", disable=None) as bar:
@@ -76,6 +83,21 @@ def run(options: argparse.Namespace) -> int:
     finally:
         print(_summary(rows, len(numbers), time.monotonic() - begun_s, options.workers))
     return 1 if any(row.fault for row in rows) else 0
+
+
+def _draw_sheet(order: RenderOrder, numbers: list[int], path: Path, count: int) -> int:
+    if count < 1:
+        raise ConfigError("count", [f"is {count}; give 1 or more"])
+    check_sheet(path)
+    check_same(order.folder, order.sources)
+    try:
+        sheet = draw_sheet(order, numbers, count)
+        sheet.save(path)
+    except (EpisodeError, OSError) as error:
+        print(f"handiwork render: {error}", file=sys.stderr)
+        return 1
+    print(f"{min(count, len(numbers))} of {len(numbers)} episodes on {path}")
+    return 0
 
 
 def _numbers(folder: DatasetFolder, options: argparse.Namespace) -> list[int]:

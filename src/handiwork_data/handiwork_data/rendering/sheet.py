@@ -1,0 +1,78 @@
+"""One picture with moments of several episodes: what a data set looks like at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as Pictures
+from PIL import ImageDraw, ImageFont
+
+from handiwork_core.config.dataclass_loader import ConfigError
+
+from .render import EpisodePainter, RenderOrder, find_library
+
+COLUMNS = 5
+EDGE_PX, TEXT_PX = 4, 12
+SUCCESS, FAILURE = (47, 158, 68), (224, 49, 49)
+MOMENTS = (0.25, 0.9)
+"""Shares of an episode between which its moment is drawn."""
+FORMATS = (".png", ".jpg", ".webp")
+
+
+def check_sheet(path: Path) -> None:
+    """Refuse a file that no sheet can be written to.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: Its format is not known, or its folder is missing.
+    """
+    if path.suffix not in FORMATS:
+        raise ConfigError("sheet", [f"{path.name!r}: is no picture; end it in {', '.join(FORMATS)}"])
+    if not path.parent.is_dir():
+        raise ConfigError("sheet", [f"{path.parent}: is no folder; make it first"])
+
+
+def draw_sheet(order: RenderOrder, numbers: Sequence[int], count: int) -> Pictures.Image:
+    """Draw a random moment of each of some random episodes with the first camera, framed by their verdicts.
+
+    Args:
+        order: Files, cameras and the seed of the choice.
+        numbers: Numbers of the episodes to choose from.
+        count: Number of pictures; all episodes where there are fewer.
+
+    Returns:
+        The sheet: green frames for successes, red for failures, with the number of each episode.
+
+    Raises:
+        ConfigError: A file is wrong, or nothing draws on this machine.
+        EpisodeError: An episode is damaged.
+    """
+    rng = np.random.default_rng([order.seed, 31])
+    chosen = sorted(rng.choice(np.asarray(numbers), min(count, len(numbers)), replace=False).tolist())
+    painter, font = EpisodePainter(order, find_library()), ImageFont.load_default(TEXT_PX)
+    tiles = list[Pictures.Image]()
+    for number in chosen:
+        episode, pictures = painter.still(number, rng.uniform(*MOMENTS))
+        tile = Pictures.fromarray(np.asarray(pictures[0]))
+        colour = SUCCESS if episode.meta.success else FAILURE
+        pen = ImageDraw.Draw(tile)
+        pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=colour, width=EDGE_PX)
+        label = f"{number}" if episode.meta.success else f"{number} {episode.meta.code}"
+        box = pen.textbbox((EDGE_PX + 2, EDGE_PX), label, font=font)
+        pen.rectangle((EDGE_PX, EDGE_PX, box[2] + 2, box[3] + 2), fill=colour)
+        pen.text((EDGE_PX + 2, EDGE_PX), label, fill=(255, 255, 255), font=font)
+        tiles.append(tile)
+    return _grid(tiles)
+
+
+def _grid(tiles: Sequence[Pictures.Image]) -> Pictures.Image:
+    wide = min(COLUMNS, len(tiles))
+    width, height = max(one.width for one in tiles), max(one.height for one in tiles)
+    sheet = Pictures.new("RGB", (wide * width, -(-len(tiles) // wide) * height), (255, 255, 255))
+    for i, tile in enumerate(tiles):
+        sheet.paste(tile, (i % wide * width, i // wide * height))
+    return sheet
