@@ -16,6 +16,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.process.kernel_cache import prepare
+from handiwork_core.process.kernel_index import follow_sources
 
 V1 = numba.types.Array(numba.float64, 1, "C", readonly=True)
 V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)
@@ -32,14 +33,19 @@ NO_NAN = {"nnan", "nsz", "contract"}
 
 
 def compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
-    """Return a decorator that compiles a kernel at once and keeps it on disk.
+    """Return a decorator that compiles a kernel at once and keeps it on disk; see ``follow_sources``.
 
     Args:
         signature: Numba signature of the kernel.
     """
 
     def compile_now(function: Any) -> Any:  # noqa: ANN401  # Numba's dispatcher
-        return numba.njit(signature, cache=CACHED, nogil=True, error_model="numpy")(function)
+        made = numba.njit(cache=CACHED, nogil=True, error_model="numpy")(function)
+        if CACHED:
+            follow_sources(made)
+        made.compile(signature)
+        made.disable_compile()
+        return made
 
     return compile_now
 
