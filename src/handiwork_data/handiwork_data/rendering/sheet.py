@@ -10,6 +10,7 @@ from PIL import Image as Pictures
 from PIL import ImageDraw, ImageFont
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_data.episodes.episode import EpisodeMeta
 
 from .render import EpisodePainter, RenderOrder, find_library
 
@@ -61,12 +62,18 @@ def draw_sheet(order: RenderOrder, numbers: Sequence[int], count: int) -> Pictur
         colour = SUCCESS if episode.meta.success else FAILURE
         pen = ImageDraw.Draw(tile)
         pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=colour, width=EDGE_PX)
-        label = f"{number}" if episode.meta.success else f"{number} {episode.meta.code}"
+        label = " ".join((str(number), *_fault(episode.meta)))
         box = pen.textbbox((EDGE_PX + 2, EDGE_PX), label, font=font)
         pen.rectangle((EDGE_PX, EDGE_PX, box[2] + 2, box[3] + 2), fill=colour)
         pen.text((EDGE_PX + 2, EDGE_PX), label, fill=(255, 255, 255), font=font)
         tiles.append(tile)
     return _grid(tiles)
+
+
+def _fault(meta: EpisodeMeta) -> tuple[str, ...]:
+    if meta.success:
+        return ()
+    return ("skills OK, verdict not" if meta.ok else meta.code,)
 
 
 def _grid(tiles: Sequence[Pictures.Image]) -> Pictures.Image:
