@@ -93,7 +93,8 @@ class RehearsedRun:
             token: Ends the rehearsal when it is set.
             report: Takes the progress.
         """
-        own = self._rehearsed(arm, token, report, params.seed if self._is_begun else None)
+        seed = getattr(params, "seed", 0) if self._is_begun else None  # the first one has the context's own
+        own = self._rehearsed(arm, token, report, seed)
         if self._is_begun:
             self.world.mark()
         made: Rehearsal[P] | CompositeRehearsal[P] = Rehearsal(skill, self.world, self._around)
@@ -137,13 +138,13 @@ class RehearsedRun:
             robot: Robot with the changes of a task file; None: that of the server.
         """
         arm, begun = steps[0].plan.arm, self.world.measured
-        befores = {
+        begun_in = {
             name: world_before(begun, params, replace(one, world=self.world.cells[name]), {})
             for name, one in self._contexts.items()
         }
-        before = befores.pop(arm)
+        before = begun_in.pop(arm)
         motions = joined_motions(steps)
-        return SkillPlan(skill, params, arm, seed, (), motions, before, tuple(steps), befores, robot)
+        return SkillPlan(skill, params, arm, seed, (), motions, before, tuple(steps), begun_in, robot)
 
     def _rehearsed(
         self, arm: str, token: Token, report: Callable[[Progress], None], seed: int | None
