@@ -1,4 +1,4 @@
-"""An object that is attached to a link which does not move is an obstacle there, for links and for what the hand holds."""
+"""An object that is attached to a link which does not move is an obstacle of links, and of what the hand holds."""
 
 from __future__ import annotations
 
@@ -57,10 +57,8 @@ def below_the_hand(robot: Robot, gap_m: float) -> Pose:
 
 
 def to_home(engine: CpuEngine, robot: Robot, scene: SceneQuery, cube: Pose = FAR) -> PlanResult:
-    cubes = [
-        (name, (box((WIDE_M[name], WIDE_M[name], EDGE_M)),), pose)
-        for name, pose in (("cube", cube), ("can", FAR))
-    ]
+    shapes = {name: (box((wide_m, wide_m, EDGE_M)),) for name, wide_m in WIDE_M.items()}
+    cubes = [("cube", shapes["cube"], cube), ("can", shapes["can"], FAR)]
     engine.update_world(world_of(*cubes))
     start = home(robot) + np.array([0.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     request = PlanRequest(robot.arm("").name, start, JointGoals(home(robot)[None]), scene, budget_s=60.0)
