@@ -67,7 +67,7 @@ def main() -> None:
         times = np.linspace(0.0, path.duration_s, POSES)
         base = cell.world_T_base()
         poses = (base @ forward(robot, cell.spec.name, path.sample(float(t))[0]) for t in times)
-        return PlannedMotion("approach", path, tuple(poses))
+        return PlannedMotion("approach", path, {robot.arm("").name: tuple(poses)})
 
     drawn = (tool_path(motion(first), robot, FIRST), tool_path(motion(second), robot, REPLACED))
     poses = {name: state.world_T_object for name, state in world.states.items()}

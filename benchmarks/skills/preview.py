@@ -34,7 +34,7 @@ from handiwork_viz.film.camera import SUN, Camera  # noqa: E402
 from handiwork_viz.film.film import STILL_PX, Projection, write_still  # noqa: E402
 from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
 from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_of  # noqa: E402
-from skill_server.preview.rehearsal import preview_skill  # noqa: E402
+from skill_server.preview.rehearsed_run import preview_skill  # noqa: E402
 from skill_server.preview.skill_plan import PlannedMotion  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
 from skill_server.state.gripper_state import hand_links  # noqa: E402
@@ -73,7 +73,7 @@ def tool_path(motion: PlannedMotion, robot: Robot, color: tuple[float, float, fl
     gripper = robot.arm("").gripper
     assert gripper is not None
     tip = np.eye(3)[gripper.ee_axis] * gripper.tcp_offset_m
-    path = np.array([pose.apply(tip) for pose in motion.world_T_ee])
+    path = np.array([pose.apply(tip) for pose in motion.world_T_ee[robot.arm("").name]])
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     places = np.arange(0.0, along[-1], GAP_M)
     return beads(np.stack([np.interp(places, along, path[:, k]) for k in range(3)], axis=1), BEAD_M, color)
@@ -89,7 +89,7 @@ def hand_at_end(motion: PlannedMotion, robot: Robot, color: tuple[float, float, 
     """
     arm = robot.arm("")
     assert arm.gripper is not None
-    poses, end = link_poses(robot, {}), motion.world_T_ee[-1]
+    poses, end = link_poses(robot, {}), motion.world_T_ee[arm.name][-1]
     links = (*hand_links(robot, arm), *arm.gripper.finger_links)
     ee_T_root, solids = poses[arm.ee_link].inverse(), link_solids(robot, ROBOTS / robot.name)
     hand = joined([solids[one].moved(end @ ee_T_root @ poses[one]) for one in links if one in solids])

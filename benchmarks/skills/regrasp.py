@@ -3,7 +3,8 @@
 ``turned``: a low box on the table must lie on a tray with its underside up, which no single grasp can do.
 ``plain``: a cube must come into a bin, in any orientation, which the first grasp can do: the cost of the search.
 Every episode is a seed of its own: scattered scene and one goal of ``move_object``, in physics, without ROS. The rows
-``one grasp`` and ``regrasp`` have the same seeds and differ in the parameter ``regrasp`` alone. An episode is good if
+``one grasp`` and ``regrasp`` have the same seeds and differ in the parameter ``regrasp`` alone; ``as previewed`` is a
+preview of the second, which is executed afterwards. An episode is good if
 the goal succeeds and the settled object lies within the bounds of its container, within 10 degrees of the wanted side.
 Intervals are Wilson's, with 95 % confidence. A failure is printed with its seed, so that ``--seed N --episodes 1``
 repeats it. ``--picture FILE`` draws the steps of one episode instead.
@@ -37,6 +38,8 @@ from handiwork_viz.film.recorder import FilmRecording, Instant  # noqa: E402
 from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
 from skill_server.execution.run import ExecutionResult, run_skill  # noqa: E402
 from skill_server.geometry.solids import object_box  # noqa: E402
+from skill_server.preview.previewed_skill import execute_plan  # noqa: E402
+from skill_server.preview.rehearsed_run import preview_skill  # noqa: E402
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams  # noqa: E402
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 from support.paths import ROBOTS  # noqa: E402
@@ -49,7 +52,8 @@ PLACES = {
     "plain": ("tabletop", "cube", "bin", (0.0, 0.0, 0.0)),
 }
 """The scene, the object, its container, and the axis of the object that is to point up; zero: any."""
-ROWS = {"one grasp": False, "regrasp": True}
+PREVIEWED = "as previewed"
+ROWS = {"one grasp": False, "regrasp": True, PREVIEWED: True}
 SEARCH = "select"
 """The stage of a step's choice; that of the search has no step before it."""
 
@@ -96,8 +100,14 @@ def episode(
         The result of the goal, and the outcome of the episode.
     """
     scene, name, container, up_axis = PLACES[place]
-    cell = SimulatedCell(robot, engine, scene, seed)
-    ended = run_skill(MoveObject(), goal(place, row, seed), cell.context(seed))
+    cell, wanted = SimulatedCell(robot, engine, scene, seed), goal(place, row, seed)
+    ended: ExecutionResult
+    if row == PREVIEWED:
+        ended = previewed = preview_skill(MoveObject(), wanted, cell.context(seed))
+        if previewed.plan is not None:
+            ended = execute_plan(previewed.plan, cell.context(seed))
+    else:
+        ended = run_skill(MoveObject(), wanted, cell.context(seed))
     return ended, verdict(cell, name, container, up_axis) if ended.outcome.ok else ended.outcome
 
 

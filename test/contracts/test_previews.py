@@ -13,7 +13,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.skill_contract import MOTION_CALLS, SkillContract
 from skill_server.preview.previewed_skill import execute_plan
-from skill_server.preview.rehearsal import PreviewResult, preview_skill
+from skill_server.preview.rehearsed_run import PreviewResult, preview_skill
 
 from . import test_arm_skills
 
@@ -24,16 +24,14 @@ SUITES: dict[str, type[SkillContract[Any]]] = {
 UNFORESEEN = {
     "mobile_translate",
     "mobile_rotate",
-    "move_object",
-    "handover",
-    "carry",
     "insert",
     "press",
     "wipe",
     "run_policy",
 }
-"""The skills that drive the base, choose each step in the world as the one before leaves it, yield to a force, or ask
-a policy."""
+"""The skills that drive the base, yield to a force, or ask a policy."""
+ONE_SET_OF_JOINTS = {"carry"}
+"""The skills that move both arms apart: the joints of the two gantries have the same names. Physics tests them."""
 
 
 def previewed(suite: SkillContract[Any], fakes: Fakes) -> PreviewResult:
@@ -57,6 +55,8 @@ def followed(fakes: Fakes) -> list[Trajectory]:
 @pytest.mark.parametrize("name", SUITES)
 def test_a_preview_moves_nothing_and_is_executed_as_it_is(name: str) -> None:
     suite = SUITES[name]()
+    if suite.skill().name in ONE_SET_OF_JOINTS:
+        pytest.skip("the fakes have one set of joints for both arms")
     fakes = suite.fakes()
     before, held = fakes.cell.q.copy(), dict(fakes.context.held)
     result = previewed(suite, fakes)

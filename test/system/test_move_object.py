@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import yaml
 from handiwork_msgs.action import RunSkill
 from handiwork_msgs.msg import ObjectStates
 
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.conversions import object_states_from_msg
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.stack.rig import Rig, send_until, wait_for
@@ -44,6 +47,23 @@ def up(rig: Rig) -> float:
     finally:
         node.destroy_subscription(listener)
     return seen[-1]
+
+
+def test_a_box_is_turned_over_as_previewed(rig: Rig) -> None:
+    """The steps are planned before anything moves, and executed with exactly their motions."""
+    rig.joints.clear()
+    goal = RunSkill.Goal(skill=GOAL.skill, parameters=GOAL.parameters, plan_only=True)
+    preview = rig.client.send(goal).result(RESULT_S)
+    assert preview.plan is not None, preview.outcome
+    assert max(sample.speed for sample in rig.joints.samples) < JOINT_REST
+    assert preview.held_object == ""
+    assert list(dict.fromkeys(motion.name.split(":")[0] for motion in preview.plan.motions)) == STEPS
+    for earlier, later in itertools.pairwise(preview.plan.motions):
+        assert np.allclose(earlier.trajectory.q[-1], later.trajectory.q[0], atol=1e-6)
+    done = rig.client.execute(preview.plan, timeout_s=RESULT_S)
+    assert done.outcome.ok, done.outcome
+    assert done.planning_time_s == 0.0
+    assert up(rig) < -0.99
 
 
 def test_a_cancel_in_the_second_step_ends_at_rest_with_the_box_in_the_hand_and_the_same_goal_goes_on(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from handiwork_msgs.action import Place, RunTask
 
 from handiwork_cli.cli import main
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_goals import skill_goal
 from skill_server.task.reading.robot_files import with_robot_files
@@ -52,6 +54,32 @@ def test_a_skill_of_ones_own_runs_by_its_name_and_in_tasks(rig: Rig) -> None:
     ended = rig.client.run_task(task, source="wave.yaml")
     assert ended.ok, ended.outcome
     assert [e.state for e in ended.entries] == [EntryState.SUCCEEDED] * 2
+
+
+def test_a_task_is_previewed_and_executed_from_the_command_line(
+    rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tidy.yaml").write_text(TASK, encoding="utf-8")
+    rig.joints.clear()
+    assert main(["task", "run", str(tmp_path / "tidy.yaml"), "--plan-only"]) == 0
+    shown = capsys.readouterr().out
+    assert max(sample.speed for sample in rig.joints.samples) < JOINT_REST
+    assert "1.1 pick: approach" in shown and "1.2 place: retreat" in shown
+    (plan_id,) = re.findall(r"handiwork execute (task-\w+)", shown)
+    assert main(["execute", plan_id, "--timeout", "240"]) == 0, capsys.readouterr().out
+    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 60.0)
+    assert inside, reason
+
+
+def test_a_task_with_a_condition_is_previewed_up_to_it(rig: Rig) -> None:
+    task = (
+        "skills: [{fr3: [{left: [{name: pick, object: cube}]}, "
+        "{if: {condition: 'object_in_container(object=cube, container=bin)', then: [{left: [{name: home}]}]}}]}]"
+    )
+    report = rig.client.run_task(task, plan_only=True, timeout_s=120.0)
+    assert report.plan is not None, report.outcome
+    assert (report.resume_from, report.entries[0].skill) == ("1.2", "pick")
+    assert "up to step 1.2: condition" in report.outcome.message
 
 
 def test_the_command_line_picks_and_places_with_parameters(

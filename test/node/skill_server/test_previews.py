@@ -23,7 +23,7 @@ from handiwork_core.testing.fakes import Cell, fakes
 from handiwork_ros.actions.skill_binding import GoalRejected
 from handiwork_ros.conversions import pose_to_msg
 from skill_server.preview.plan_store import PLANS_KEPT
-from skill_server.preview.rehearsal import PreviewResult
+from skill_server.preview.rehearsed_run import PreviewResult
 from skill_server.preview.skill_plan import SkillPlan
 from skill_server.ros.admission import Gate
 from skill_server.ros.arm_runner import ArmRunner

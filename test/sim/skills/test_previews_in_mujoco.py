@@ -20,7 +20,7 @@ from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.mujoco.simulation import CONTROL_S
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.preview.previewed_skill import execute_plan
-from skill_server.preview.rehearsal import PreviewResult, preview_skill
+from skill_server.preview.rehearsed_run import PreviewResult, preview_skill
 from skill_server.preview.skill_plan import SkillPlan
 from skill_server.skills.articulated.open import Open, OpenParams
 from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams

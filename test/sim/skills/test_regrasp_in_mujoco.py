@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
 from skill_server.params.retry_policy import ONE_ATTEMPT
-from skill_server.preview.rehearsal import preview_skill
+from skill_server.preview.previewed_skill import execute_plan
+from skill_server.preview.rehearsed_run import preview_skill
 from skill_server.skills.pick_place.move_object import MoveObject, MoveObjectParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from support.cells.simulated_cell import SimulatedCell
@@ -45,13 +47,22 @@ def test_a_box_is_turned_over_by_two_grasps_and_not_by_one(robot: Robot, engine:
     assert [stage.stage for stage in done.stages].count("put down: release") == 1
 
 
-def test_a_preview_is_refused_in_words_and_nothing_moves(robot: Robot, engine: CpuEngine) -> None:
-    cell = SimulatedCell(robot, engine, "turn_over", 0)
+def test_a_box_is_turned_over_as_previewed(robot: Robot, engine: CpuEngine) -> None:
+    cell = SimulatedCell(robot, engine, "turn_over", 2)
     before_s = cell.now_s()
-    result = preview_skill(MoveObject(), OVER, cell.context(0))
-    assert result.outcome.code is Code.UNSUPPORTED
-    assert "move_object cannot be previewed: it chooses each step in the world" in result.outcome.message
+    result = preview_skill(MoveObject(), OVER, cell.context(2))
+    assert result.plan is not None, result.outcome
     assert cell.now_s() == before_s
+    assert [step.label for step in result.plan.steps] == ["pick", "put down", "pick again", "place"]
+    ends = [motion.trajectory for motion in result.plan.motions]
+    assert all(np.allclose(a.q[-1], b.q[0], atol=1e-6) for a, b in itertools.pairwise(ends))
+    # Where the box is put down, and has come to rest after a fall of some mm, it is grasped again.
+    again = result.plan.steps[2].plan.before.world.states["box"].world_T_object
+    done = execute_plan(result.plan, cell.context(2))
+    assert done.outcome.ok, done.outcome
+    assert done.planning_time_s == 0.0
+    assert up(cell) == pytest.approx(-1.0, abs=0.02)
+    assert again.rotation.matrix()[2, 2] == pytest.approx(0.0, abs=0.05)
 
 
 def test_a_held_box_is_put_down_first_and_brought_to_a_pose(robot: Robot, engine: CpuEngine) -> None:

@@ -89,6 +89,7 @@ class SimulatedCell:
         return self.engine.check_candidates(request, should_stop)
 
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
+        self.engine.update_world(self.snapshot())  # the planner's node has the newest world as well
         return self.engine.validate(arm, trajectory, scene, self.sim.measured(arm))
 
     def validate_rest(

@@ -18,7 +18,7 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.robot.robot import Robot
 from skill_server.execution.run import run_skill
 from skill_server.params.registry import Catalog, UnknownSkill
-from skill_server.preview.rehearsal import PreviewResult, preview_skill
+from skill_server.preview.rehearsed_run import PreviewResult, preview_skill
 
 from .replayed_ports import (
     ReplayedArm,
@@ -147,7 +147,11 @@ def preview_bundle(
     verdict = skill.is_feasible(params, robot, arm, first.world)
     if not verdict.ok:
         return Replayed(verdict.in_one(), bundle.head.outcome, is_new=True)
-    context = _context(frozen, session, planner, robot, arm.name, session.token, lambda _progress: None)
+    context, *others = [
+        _context(frozen, session, planner, robot, name, session.token, lambda _progress: None)
+        for name in bundle.before
+    ]
+    context.partners = {one.arm_spec.name: one for one in others}
     result: PreviewResult = preview_skill(skill, params, context)
     stages = tuple(one.stage for one in result.stages)
     return Replayed(

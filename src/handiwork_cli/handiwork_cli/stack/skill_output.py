@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from handiwork_core.contracts.skill import Progress
+    from handiwork_ros.actions.skill_report import SkillPreview
     from handiwork_ros.clients.skill_client import SkillReport
 
 
@@ -85,18 +86,18 @@ def print_table(reports: Mapping[str, SkillReport]) -> None:
             print(f"what happened: handiwork explain {report.bundle}", flush=True)
 
 
-def print_preview(report: SkillReport) -> None:
-    """Print the motions of a preview, and how to execute it; nothing for another report.
+def print_preview(plan: SkillPreview | None) -> None:
+    """Print the motions of a preview, and how to execute it; nothing without one.
 
     Args:
-        report: Result of the skill.
+        plan: Plan of a skill or of a task.
     """
-    plan = report.plan
     if plan is None:
         return
-    print(f"\n{'motion':<22}{'duration':>10}{'tool path':>13}")
+    wide = max([20, *(len(motion.name) for motion in plan.motions)]) + 2
+    print(f"\n{'motion':<{wide}}{'duration':>10}{'tool path':>13}")
     for motion in plan.motions:
         duration_s, length_mm = motion.trajectory.duration_s, 1e3 * motion.path_length_m
-        print(f"{motion.name:<22}{duration_s:>8.2f} s{length_mm:>10.0f} mm")
-    print(f"{'in all':<22}{plan.motion_time_s:>8.2f} s{1e3 * plan.path_length_m:>10.0f} mm")
+        print(f"{motion.name:<{wide}}{duration_s:>8.2f} s{length_mm:>10.0f} mm")
+    print(f"{'in all':<{wide}}{plan.motion_time_s:>8.2f} s{1e3 * plan.path_length_m:>10.0f} mm")
     print(f"within {plan.kept_for_s:.0f} s: handiwork execute {plan.plan_id}", flush=True)

@@ -140,10 +140,13 @@ class CommandFunction(ABC):
         acts: The world is different afterwards: what the commands were chosen for must not have moved before, and no
             other candidate is tried after it. False for what only measures or waits.
         lets_go: What is held may leave the hand from now on.
+        in_preview: True for one whose effect comes from the ports of its context alone, so that a preview can execute
+            it on ports that move nothing.
     """
 
     acts: ClassVar[bool] = True
     lets_go: ClassVar[bool] = False
+    in_preview: ClassVar[bool] = False
 
     @abstractmethod
     def execute(self, context: Context, stage: str) -> None:

@@ -29,6 +29,11 @@ from .scene import CollisionScene
 
 LINK_MARGIN_M = 0.0007
 """Distance that robot links keep from objects, m: more than an edge test can miss (``batch_check.FINEST_M``)."""
+FORESEEN_GAP_M = 0.005
+"""Distance that links keep from an object which is attached to a link that does not move, m.
+
+That is an object where it will be, which is known to this; see ``SAME_OBJECT_M``.
+"""
 LINK_TOUCH_M = 0.002
 """A link this deep in an object at the start counts as touching, m; the motion must not go deeper by TOUCH_SLACK_M."""
 HELD_TOUCH_M = 0.005
@@ -267,6 +272,9 @@ class Reader:
         margins[:, : len(scene.names)] = np.array(links)[:, None]
         margins[:, : len(scene.names)][:, [name in skipped for name in scene.names]] = OFF
         margins[[g.body == 0 for g in groups], : len(scene.names)] = OFF
+        fixed = [g.attached and g.body == 0 for g in groups]
+        margins[np.ix_([not g.attached for g in groups], [False] * len(scene.names) + fixed)] = FORESEEN_GAP_M
+        margins[np.ix_(fixed, [False] * len(scene.names) + [not g.attached for g in groups])] = FORESEEN_GAP_M
         margins[[g.other for g in groups], len(scene.names) :] = ARM_GAP_M
         if query.allowed:
             allowed = query.allowed | {BodyPair(p.b, p.a) for p in query.allowed}

@@ -227,13 +227,14 @@ def _reach(chain: Chain, groups: list[SphereGroup], joints: list[Joint]) -> Arra
 def _pairs(robot: Robot, groups: list[SphereGroup]) -> Ints:
     """Return group pairs (k, 2) on different bodies that are not ignored.
 
-    An attached object is paired with links of other bodies.
+    An attached object is paired with links, and with attached objects, of other bodies: one that is attached to a link
+    which does not move is an obstacle of what the hand holds.
     """
     found = []
     for i, a in enumerate(groups):
         for j in range(i + 1, len(groups)):
             b = groups[j]
-            if a.body == b.body or (a.attached and b.attached):
+            if a.body == b.body:
                 continue
             if not (a.attached or b.attached) and _sorted(a.link, b.link) in robot.ignored_pairs:
                 continue

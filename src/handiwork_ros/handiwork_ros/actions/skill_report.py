@@ -160,12 +160,22 @@ def report_from_msg(message: SkillResult) -> SkillReport:
         message.held_object,
         message.seed,
         message.world_version,
-        _preview_from_msg(message.plan) if message.plan.plan_id else None,
+        preview_from_msg(message.plan),
         message.bundle,
     )
 
 
-def _preview_from_msg(plan: SkillPlan) -> SkillPreview:
+def preview_from_msg(plan: SkillPlan) -> SkillPreview | None:
+    """Read the plan of a preview; None for the message of a goal that was none, or that failed.
+
+    Args:
+        plan: The message.
+
+    Raises:
+        ValueError: A trajectory is malformed.
+    """
+    if not plan.plan_id:
+        return None
     motions = (
         PlannedStage(m.stage, trajectory_from_msg(m.trajectory, f"plan.motions[{i}]"), m.path_length)
         for i, m in enumerate(plan.motions)

@@ -12,7 +12,7 @@ from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.conversions import goal_outcome_from_msg
 
-from .skill_report import SkillReport, progress_from_msg, report_from_msg
+from .skill_report import SkillPreview, SkillReport, preview_from_msg, progress_from_msg, report_from_msg
 
 
 class EntryState(IntEnum):
@@ -58,6 +58,7 @@ class TaskReport:
         resume_from: Where the next run should begin, as it takes it; empty for none.
         seed: Seed that repeats the episode.
         duration_s: Duration of the task, s.
+        plan: What the task would do, after a goal with ``plan_only`` that found a way; else None.
     """
 
     outcome: Outcome
@@ -67,6 +68,7 @@ class TaskReport:
     resume_from: str = ""
     seed: int = 0
     duration_s: float = 0.0
+    plan: SkillPreview | None = None
 
     @property
     def ok(self) -> bool:
@@ -119,6 +121,7 @@ def task_report_from_msg(status: int, message: RunTask.Result) -> TaskReport:
         message.resume_from,
         message.seed,
         message.duration,
+        preview_from_msg(message.plan),
     )
 
 

@@ -154,7 +154,13 @@ class AsyncSkillClient:
         return await self.send(plan_goal(plan, when_busy), timeout_s=timeout_s)
 
     async def run_task(
-        self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None
+        self,
+        task: str,
+        *,
+        source: str = "",
+        resume_from: str = "",
+        seed: int | None = None,
+        plan_only: bool = False,
     ) -> TaskReport:
         """Run the text of a task file, as ``SkillClient.run_task`` does. After an hour the task is cancelled.
 
@@ -164,11 +170,12 @@ class AsyncSkillClient:
             resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first. For each arm of its
                 own: ``<arm>=<group>.<step>.<skill>``, with commas between them.
             seed: Replaces the seed of the file; None: the file's.
+            plan_only: See ``SkillClient.run_task``.
 
         Returns:
             The report of the task; failures are outcomes in it.
         """
-        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from)
+        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, plan_only=plan_only)
         goal.use_seed, goal.seed = seed is not None, seed or 0
         return await ended(self.client.send_task(goal), 3600.0)
 

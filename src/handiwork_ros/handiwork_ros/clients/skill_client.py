@@ -248,6 +248,7 @@ class SkillClient:
         resume_from: str = "",
         seed: int | None = None,
         check_only: bool = False,
+        plan_only: bool = False,
         time_allowance_s: float = 0.0,
         on_feedback: OnTaskFeedback | None = None,
         timeout_s: float = 3600.0,
@@ -261,6 +262,8 @@ class SkillClient:
                 own: ``<arm>=<group>.<step>.<skill>``, with commas between them.
             seed: Replaces the seed of the file; None: the file's.
             check_only: Only check the task; nothing moves.
+            plan_only: Only plan the task, as far as its way is known before it runs; nothing moves, and the report has
+                the plan, and in ``resume_from`` where the task goes on behind it.
             time_allowance_s: See ``run``.
             on_feedback: See ``send_task``.
             timeout_s: Time after which the task is cancelled, s.
@@ -269,6 +272,7 @@ class SkillClient:
             The report of the task; failures are outcomes in it.
         """
         goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
+        goal.plan_only = plan_only
         goal.use_seed, goal.seed, goal.time_allowance = seed is not None, seed or 0, float(time_allowance_s)
         return self.send_task(goal, on_feedback).result(timeout_s)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,7 @@ class CarryMotion(CommandFunction):
     parts: tuple[Trajectory, Trajectory]
     touching: frozenset[str]
     ignored: frozenset[str]
+    in_preview: ClassVar[bool] = True
 
     def execute(self, context: Context, stage: str) -> None:
         """See ``CommandFunction``.

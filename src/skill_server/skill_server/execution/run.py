@@ -53,7 +53,7 @@ def run_skill(
         skill: What to do.
         params: Its checked parameters.
         context: Ports of the run.
-        policy: What is tried again after a failure; None: as the parameters say.
+        policy: What is tried again after a failure, of a composite skill in each step; None: as the parameters say.
 
     Returns:
         How the run ended, with its stages.
@@ -61,7 +61,7 @@ def run_skill(
     log = StageLog(context)
     run: AttemptLoop | StepLoop = AttemptLoop(skill, params, context, log, policy)
     if isinstance(skill, CompositeSkill):
-        run = StepLoop(skill, params, context, log)
+        run = StepLoop(skill, params, context, log, policy)
     started_s = 0.0
     try:
         started_s = context.clock.now_s()

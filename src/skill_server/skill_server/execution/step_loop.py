@@ -12,6 +12,7 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import OK, Outcome
 from handiwork_core.model.world import World
 from skill_server.params.protocol import RunParams
+from skill_server.params.retry_policy import RetryPolicy
 from skill_server.state import gripper_state
 
 from .attempt_loop import AttemptLoop
@@ -28,8 +29,16 @@ class StepLoop:
         world_version: Newest version of the world in which a finished motion was planned.
     """
 
-    def __init__(self, skill: CompositeSkill[P], params: P, context: Context, log: StageLog) -> None:
+    def __init__(
+        self,
+        skill: CompositeSkill[P],
+        params: P,
+        context: Context,
+        log: StageLog,
+        policy: RetryPolicy | None = None,
+    ) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
+        self._policy = policy
         self.world_version = 0
 
     def run(self) -> Outcome:
@@ -84,7 +93,7 @@ class StepLoop:
         """Do a step on the arm of a context, and return how it ended, with its name in the stage."""
         context.refused.clear()
         context.rng = np.random.default_rng(step.params.seed & (2**64 - 1))
-        loop = AttemptLoop(step.skill, step.params, context, self._log)
+        loop = AttemptLoop(step.skill, step.params, context, self._log, self._policy)
         try:
             outcome = loop.run()
         except StepFailed as failure:

@@ -84,7 +84,7 @@ class Surroundings:
             How it comes to rest.
         """
         pose = Pose.of((at[0], at[1], 0.0), turn)
-        points, n_lattice = _lines(body, pose)
+        points, n_lattice = underside_lines(body, pose)
         own = moved_triangles(body_triangles(body, as_hulls=True), pose)
         under, over = vertical_spans(own, points)
         meets = np.isfinite(under)
@@ -120,8 +120,16 @@ class Surroundings:
                 yield triangles
 
 
-def _lines(body: WorldObject, pose: Pose) -> tuple[Array, int]:
-    """Return points on a lattice over the bounds of a body, then below its lowest ones, and the number of the first."""
+def underside_lines(body: WorldObject, pose: Pose) -> tuple[Array, int]:
+    """Return points on a lattice over the bounds of a body, then below its lowest ones, and the number of the first.
+
+    Args:
+        body: The body.
+        pose: Its pose in the world.
+
+    Returns:
+        Points, x and y in the world, (n, 2), m; and how many of them are on the lattice.
+    """
     low, high = world_aabb(body, pose)
     middle, half = (low + high)[:2] / 2.0, (high - low)[:2] / 2.0
     steps = np.linspace(-1.0, 1.0, LINES) * (1.0 - 1e-6)

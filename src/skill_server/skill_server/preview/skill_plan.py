@@ -1,9 +1,10 @@
-"""The plan of a previewed skill: its commands with their motions, and the world that they were planned in."""
+"""The plan of a previewed skill: its commands with their motions, or its steps, and the world they were made in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handiwork_core.contracts.commands import Command
@@ -11,26 +12,28 @@ from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedMotion:
-    """One motion of a plan.
+    """One motion of a plan, of one arm or of several at the same time.
 
     Attributes:
         stage: Stage that it belongs to.
-        trajectory: The motion.
-        world_T_ee: Some poses of the EE along it, from its beginning to its end.
+        trajectory: The motion, with the joints of all arms that it moves.
+        world_T_ee: Some poses of the EE of each arm that it moves, from beginning to end, by the name of the arm.
     """
 
     stage: str
     trajectory: Trajectory
-    world_T_ee: tuple[Pose, ...]
+    world_T_ee: Mapping[str, tuple[Pose, ...]]
 
     @property
     def length_m(self) -> float:
-        """The length of the path of the EE, m."""
-        pairs = zip(self.world_T_ee, self.world_T_ee[1:], strict=False)
+        """The length of the path of the EE, m; of several arms that of the first."""
+        path = next(iter(self.world_T_ee.values()), ())
+        pairs = itertools.pairwise(path)
         return float(sum(a.distance_to(b)[0] for a, b in pairs))
 
 
@@ -56,17 +59,35 @@ class WorldBefore:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PlannedStep:
+    """One step of a plan.
+
+    Attributes:
+        label: Name of the step, with which its stages begin.
+        plan: What the step does.
+        left: Number of steps that follow, for the progress.
+    """
+
+    label: str
+    plan: SkillPlan
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SkillPlan:
-    """What a skill would do.
+    """What a skill would do: commands of its own, or steps, one after the other.
 
     Attributes:
         skill: The skill.
         params: Parameters of the goal.
         arm: Name of the arm.
         seed: Seed of the preview.
-        commands: The commands, each fixed to its motion.
-        motions: The motions in order.
+        commands: The commands, each fixed to its motion; none for a skill that is done by steps.
+        motions: The motions in order, with those of the steps.
         before: What the plan was made in.
+        steps: The steps of a skill that is done by others, or the skills of a task.
+        further: What the plan was made in for each further arm that it needs, by the name of the arm.
+        robot: Robot with the changes of a task file; None: that of the server.
         plan_id: Key in the store; empty before it is kept.
         kept_for_s: Steady time for which the plan is kept, s.
     """
@@ -78,6 +99,9 @@ class SkillPlan:
     commands: tuple[Command, ...]
     motions: tuple[PlannedMotion, ...]
     before: WorldBefore
+    steps: tuple[PlannedStep, ...] = ()
+    further: Mapping[str, WorldBefore] = field(default_factory=dict)
+    robot: Robot | None = None
     plan_id: str = ""
     kept_for_s: float = 0.0
 
@@ -90,3 +114,16 @@ class SkillPlan:
     def length_m(self) -> float:
         """The length of the path of the EE, m."""
         return sum(motion.length_m for motion in self.motions)
+
+
+def joined_motions(steps: Sequence[PlannedStep]) -> tuple[PlannedMotion, ...]:
+    """Return the motions of steps in order, each with the name of its step before that of its stage.
+
+    Args:
+        steps: The steps.
+    """
+    return tuple(
+        replace(motion, stage=f"{step.label}: {motion.stage}")
+        for step in steps
+        for motion in step.plan.motions
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,35 @@ def compared(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Outcome:
     return Outcome(found[0][0], f"{named}{more} since the preview; preview again", "select", "plan_id")
 
 
+def compared_between(then: WorldBefore, now: WorldBefore, arm: ArmSpec, targets: frozenset[str]) -> Outcome:
+    """Compare the world before a step with the one that a plan has there.
+
+    Only what the motions of the step were chosen for counts. Each motion is validated right before it is sent, so that
+    obstacles may be anywhere, and the arm itself must be where it begins.
+
+    Args:
+        then: What the plan has before the step.
+        now: What the steps before it have left.
+        arm: Arm of the step.
+        targets: The objects for which the step was chosen; those in the hand count as well.
+
+    Returns:
+        As ``compared`` does.
+    """
+    watched = targets | then.held
+    unwatched = (frozenset(then.world.states) | frozenset(now.world.states)) - watched
+    then, now = replace(then, unwatched=unwatched), replace(now, unwatched=unwatched)
+    objects = (one for one in _of_objects(then, now) if one[1] != OBSTACLES)
+    found = [*_of_hand(then, now), *_of_base(then, now, arm), *objects, *_of_frames(then, now)]
+    if not found:
+        return OK
+    named = "; ".join(text for _, text in found[:MOST_NAMED])
+    text = f"after the steps before, {named} against the preview; preview again from here"
+    return Outcome(found[0][0], text, "select", "plan_id")
+
+
 Difference = tuple[Code, str]
+OBSTACLES = "the planner's own obstacles changed"
 
 
 def _of_hand(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
@@ -54,13 +83,17 @@ def _of_robot(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Iterator[Dif
     if not bool((away <= SAME_START_RAD).all()):  # a joint that is not measured is nan
         j = int(np.nanargmax(away)) if np.isfinite(away).any() else 0
         yield Code.NOT_IN_PLACE, f"joint {arm.joint_names[j]!r} moved by {away[j]:.3f} rad"
-    if moved := _moved(then.world_T_base, now.world_T_base):
-        yield Code.NOT_IN_PLACE, f"the base of {arm.name!r} {moved}"
+    yield from _of_base(then, now, arm)
     if arm.gripper is not None:
         before_m, now_m = width_m(then.world, arm.gripper), width_m(now.world, arm.gripper)
         unknown = np.isnan([before_m, now_m])
         if not unknown.all() and not abs(now_m - before_m) <= SAME_OPENING_M:  # nan is within no distance
             yield Code.NOT_IN_PLACE, f"the opening of {arm.gripper.name!r} {_went(before_m, now_m)}"
+
+
+def _of_base(then: WorldBefore, now: WorldBefore, arm: ArmSpec) -> Iterator[Difference]:
+    if moved := _moved(then.world_T_base, now.world_T_base):
+        yield Code.NOT_IN_PLACE, f"the base of {arm.name!r} {moved}"
 
 
 def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
@@ -76,7 +109,7 @@ def _of_objects(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:
         if not _same_body(then.world.objects[name], now.world.objects[name]):
             yield Code.OBJECT_MOVED, f"{name!r} changed its shape"
     if _planners(then.world) != _planners(now.world) or not _same_obstacles(then.world, now.world):
-        yield Code.OBJECT_MOVED, "the planner's own obstacles changed"
+        yield Code.OBJECT_MOVED, OBSTACLES
 
 
 def _of_frames(then: WorldBefore, now: WorldBefore) -> Iterator[Difference]:

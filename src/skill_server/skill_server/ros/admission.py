@@ -119,9 +119,9 @@ class Gate:
         located, verdict = self._judged(skill, params, arm, world)
         if not verdict.ok:
             raise GoalRejected(verdict.in_one())
-        if plan_only:
-            return self.previews.preview(skill, located, arm.name, pose_frames)
         runs, further = self.runs[arm.name], skill.further_arms(located, self.robot, arm)
+        if plan_only:
+            return self.previews.preview(skill, located, arm.name, pose_frames, further)
         others = [self.runs[name] for name in further]
         return ArmRequest(
             (arm.name, *further),

@@ -44,7 +44,7 @@ from skill_server.coordination.fence import (
 from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.flight.recorder import FlightRecorder
 from skill_server.preview.previewed_skill import execute_plan
-from skill_server.preview.rehearsal import PreviewResult, preview_skill
+from skill_server.preview.rehearsed_run import PreviewResult, preview_skill
 from skill_server.preview.skill_plan import SkillPlan
 from skill_server.preview.surroundings import ALONE, Surroundings
 from skill_server.state import gripper_state
@@ -119,26 +119,20 @@ class ArmRunner:
         Returns:
             The result of the run.
         """
-        runners, names = (self, *further), [one.arm_spec.name for one in (self, *further)]
-        with ExitStack() as stack:
-            own, *others = [
-                stack.enter_context(
-                    runner._coordinated(
-                        partial(runner._context, robot or self.robot, params.seed, token),
-                        report,
-                        frozenset(names) - {runner.arm_spec.name},
-                    )
-                )
-                for runner in runners
-            ]
-            own.partners = dict(zip(names[1:], others, strict=True))
+        with self._together(robot or self.robot, params.seed, token, report, further) as own:
             if self.recorder is None:
                 return run_skill(skill, params, own)
             trace = self.recorder.begin(params, own)
             return self.recorder.end(trace, skill, run_skill(skill, params, own))
 
     def preview(
-        self, skill: Skill[Any], params: Any, token: Token, report: Report, around: Surroundings = ALONE
+        self,
+        skill: Skill[Any],
+        params: Any,
+        token: Token,
+        report: Report,
+        around: Surroundings = ALONE,
+        further: Sequence[ArmRunner] = (),
     ) -> PreviewResult:
         """Plan a skill to its end; nothing moves, and no other arm is kept from moving.
 
@@ -148,27 +142,73 @@ class ArmRunner:
             token: Ends the preview when it is set.
             report: Takes the progress.
             around: The server around the preview; the other arms are added to it.
+            further: Runners of the further arms that the skill needs.
         """
-        way, context = self.right_of_way, self._context(self.robot, params.seed, token, report)
-        if way is not None:
-            around = replace(around, others=lambda: way.others()[1])
+        contexts = {
+            one.arm_spec.name: one.rehearsable(self.robot, params.seed, token, report)
+            for one in (self, *further)
+        }
+        context, around = contexts.pop(self.arm_spec.name), self.among_others(around)
+        context.partners = contexts
         if self.recorder is None:
             return preview_skill(skill, params, context, around)
         trace = self.recorder.begin(params, context, plan_only=True)
         result = replace(preview_skill(skill, params, context, around), arm=self.arm_spec.name)
         return self.recorder.end(trace, skill, result)
 
-    def execute(self, plan: SkillPlan, token: Token, report: Report) -> ExecutionResult:
+    def rehearsable(self, robot: Robot, seed: int, token: Token, report: Report) -> Context:
+        """Return the context that a preview reads; it is not coordinated with the other arms.
+
+        Args:
+            robot: Robot with the changes of a robot file, or that of the server.
+            seed: Seed of the preview.
+            token: Ends the preview when it is set.
+            report: Takes the progress.
+        """
+        return self._context(robot, seed, token, report)
+
+    def among_others(self, around: Surroundings) -> Surroundings:
+        """Return the server around a preview, with the arms besides this one.
+
+        Args:
+            around: The server around the preview.
+        """
+        way = self.right_of_way
+        return around if way is None else replace(around, others=lambda: way.others()[1])
+
+    def execute(
+        self, plan: SkillPlan, token: Token, report: Report, further: Sequence[ArmRunner] = ()
+    ) -> ExecutionResult:
         """Execute a plan of this arm as it was previewed, on the arm's worker thread.
 
         Args:
             plan: The plan.
             token: Ends the run when it is set.
             report: Takes the progress.
+            further: Runners of the further arms of the plan, which have no run of their own meanwhile.
         """
-        made = partial(self._context, self.robot, plan.seed, token)
-        with self._coordinated(made, report) as context:
+        with self._together(plan.robot or self.robot, plan.seed, token, report, further) as context:
             return execute_plan(plan, context)
+
+    @contextmanager
+    def _together(
+        self, robot: Robot, seed: int, token: Token, report: Report, further: Sequence[ArmRunner]
+    ) -> Iterator[Context]:
+        """Yield the context of a run on this arm, with those of further arms as its partners."""
+        runners, names = (self, *further), [one.arm_spec.name for one in (self, *further)]
+        with ExitStack() as stack:
+            own, *others = [
+                stack.enter_context(
+                    runner._coordinated(
+                        partial(runner._context, robot, seed, token),
+                        report,
+                        frozenset(names) - {runner.arm_spec.name},
+                    )
+                )
+                for runner in runners
+            ]
+            own.partners = dict(zip(names[1:], others, strict=True))
+            yield own
 
     @contextmanager
     def _coordinated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -11,7 +11,7 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
@@ -63,28 +63,34 @@ def markers(plan: SkillPlan, robot: Robot) -> list[Marker]:
     made = list[Marker]()
     for number, motion in enumerate(plan.motions):
         colour = COLOURS[number % len(COLOURS)]
-        for marker in _motion(motion, plan, robot, colour):
+        for marker in _motion(motion, robot, colour):
             marker.header.frame_id, marker.header.stamp = "world", time_to_msg(plan.before.world.stamp_s)
             marker.id, marker.lifetime = len(made), Duration(sec=int(plan.kept_for_s))
             made.append(marker)
     return made
 
 
-def _motion(motion: PlannedMotion, plan: SkillPlan, robot: Robot, colour: ColorRGBA) -> Iterator[Marker]:
-    arm, end = robot.arms[plan.arm], motion.world_T_ee[-1]
-    tool = np.zeros(3)
+def _motion(motion: PlannedMotion, robot: Robot, colour: ColorRGBA) -> Iterator[Marker]:
+    for name, world_T_ee in motion.world_T_ee.items():
+        yield from _way(motion.stage, world_T_ee, robot, robot.arms[name], colour)
+
+
+def _way(
+    stage: str, world_T_ee: Sequence[Pose], robot: Robot, arm: ArmSpec, colour: ColorRGBA
+) -> Iterator[Marker]:
+    end, tool = world_T_ee[-1], np.zeros(3)
     if arm.gripper is not None:
         tool[arm.gripper.ee_axis] = arm.gripper.tcp_offset_m
-    points = [_point(pose.apply(tool)) for pose in motion.world_T_ee]
-    line = Marker(ns=f"{motion.stage} path", type=Marker.LINE_STRIP, color=colour, points=points)
+    points = [_point(pose.apply(tool)) for pose in world_T_ee]
+    line = Marker(ns=f"{stage} path", type=Marker.LINE_STRIP, color=colour, points=points)
     line.scale.x, line.pose.orientation.w = LINE_M, 1.0
     yield line
-    name = Marker(ns=f"{motion.stage} name", type=Marker.TEXT_VIEW_FACING, color=colour, text=motion.stage)
+    name = Marker(ns=f"{stage} name", type=Marker.TEXT_VIEW_FACING, color=colour, text=stage)
     name.scale.z, name.pose = TEXT_M, pose_to_msg(end)
     yield name
     ghost = ColorRGBA(r=colour.r, g=colour.g, b=colour.b, a=GHOST)
     for center, radius_m in _hand(robot, arm):
-        ball = Marker(ns=f"{motion.stage} hand", type=Marker.SPHERE, color=ghost)
+        ball = Marker(ns=f"{stage} hand", type=Marker.SPHERE, color=ghost)
         ball.pose.position, ball.pose.orientation.w = _point(end.apply(center)), 1.0
         ball.scale = Vector3(x=2.0 * radius_m, y=2.0 * radius_m, z=2.0 * radius_m)
         yield ball

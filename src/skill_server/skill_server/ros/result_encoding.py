@@ -21,7 +21,7 @@ from handiwork_ros.conversions import (
     trajectory_to_msg,
 )
 from skill_server.execution.run import ExecutionResult
-from skill_server.preview.rehearsal import PreviewResult
+from skill_server.preview.rehearsed_run import PreviewResult
 from skill_server.preview.skill_plan import SkillPlan
 
 

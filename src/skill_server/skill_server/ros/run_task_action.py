@@ -24,7 +24,7 @@ from skill_server.task.scope import Ports
 from skill_server.task.task_paths import TaskPath, starts
 
 from .admission import Gate
-from .result_encoding import feedback_to_msg, result_to_msg
+from .result_encoding import feedback_to_msg, plan_to_msg, result_to_msg
 
 ACTION = "run_task"
 HOLDER = "run_task"
@@ -50,7 +50,14 @@ def run_task_binding(gate: Gate, catalog: Catalog, conditions: Conditions) -> Sk
         task, begin = _checked(goal, site)
         if goal.check_only:
             raise GoalRejected(OK, TaskResult(OK, task, _untouched(task)))
-        arms = _needed(task, begin, gate.robot)
+        needed = _needed(task, begin, gate.robot)
+        arms = tuple(name for name in gate.robot.arms if name in needed)
+
+        def movable() -> list[str]:
+            return sorted(name for name, one in newest().objects.items() if not one.is_static)
+
+        if goal.plan_only:
+            return gate.previews.task(task, begin, arms, movable)
         ports = Ports(
             lambda entry, own, note: gate.runs[entry.arm].run(
                 entry.skill,
@@ -63,12 +70,9 @@ def run_task_binding(gate: Gate, catalog: Catalog, conditions: Conditions) -> Sk
             next(iter(gate.runs.values())).clock,
             lambda arm: gate.runs[arm].held_now(),
             conditions,
-            lambda: sorted(name for name, one in newest().objects.items() if not one.is_static),
+            movable,
         )
-        return ArmRequest(
-            tuple(name for name in gate.robot.arms if name in arms),
-            lambda token, report: run_task(task, begin, ports, token, report),
-        )
+        return ArmRequest(arms, lambda token, report: run_task(task, begin, ports, token, report))
 
     return SkillBinding(
         ACTION, RunTask, admit, _result, _feedback, lambda goal: f"{HOLDER} {goal.source}".strip()
@@ -115,6 +119,8 @@ def _result(outcome: Outcome, ended: TaskResult | None) -> RunTask.Result:
     result.faults = list(ended.faults)
     result.resume_from, result.duration = ended.resume_from, ended.duration_s
     result.entries = [_entry(end) for end in ended.entries]
+    if ended.plan is not None:
+        result.plan = plan_to_msg(ended.plan)
     if ended.task is not None:
         result.notes, result.seed = list(ended.task.notes), ended.task.seed
     return result

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code, Outcome
+from skill_server.preview.skill_plan import SkillPlan
 
 from .interpreter import Interpreter
 from .model import Task, arms_of
@@ -30,6 +31,7 @@ class TaskResult:
         resume_from: Where to begin next time, as ``task_paths.starts`` reads it; empty after success.
         duration_s: Duration in the robot's time, s.
         faults: Faults of the task file.
+        plan: What the task would do, after a preview that found a way; else None.
     """
 
     outcome: Outcome
@@ -38,6 +40,7 @@ class TaskResult:
     resume_from: str = ""
     duration_s: float = 0.0
     faults: tuple[str, ...] = ()
+    plan: SkillPlan | None = None
 
 
 def run_task(

@@ -20,7 +20,7 @@ from skill_server.execution.command_choice import CommandChoice
 from skill_server.execution.run import run_skill
 from skill_server.params.following import MOST_FOLLOWED, Following
 from skill_server.params.retry_policy import ONE_ATTEMPT
-from skill_server.preview.rehearsal import preview_skill
+from skill_server.preview.rehearsed_run import preview_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 

@@ -19,7 +19,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
 from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
 from skill_server.execution.run import run_skill
 from skill_server.preview.previewed_skill import execute_plan
-from skill_server.preview.rehearsal import preview_skill
+from skill_server.preview.rehearsed_run import preview_skill
 from skill_server.preview.surroundings import Surroundings
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
@@ -28,6 +28,8 @@ EDGE_M = 0.045
 REFUSED = blocked(Code.PATH_BLOCKED, "gantry/hand", "tray")
 PICK = PickParams(object="cube")
 PLACE = PlaceParams(container="tray")
+PLACED_M = (-0.2, 0.1, 0.02 + EDGE_M / 2)
+"""Place of the cube on the tray."""
 
 
 def box(name: str, size: tuple[float, float, float], *, static: bool = False) -> WorldObject:
@@ -73,7 +75,10 @@ def test_the_planner_is_asked_what_the_execution_asks(made: Fakes) -> None:
     assert run_skill(Place(), PLACE, seeded(made)).outcome.ok
     *wanted, last = asked(made)
     assert way == wanted
-    assert (retreat[0], retreat[1], last[1]) == (last[0], ["cube"], [])
+    assert retreat[:2] == last[:2]
+    # The planner knows the object where it is measured: in the hand. It is sent where it was put down.
+    assert ([name for name, _ in retreat[2]], last[2]) == (["cube"], [])
+    assert np.allclose(retreat[2][0][1], PLACED_M, atol=0.03)
 
 
 def test_the_next_candidate_is_tried_from_the_measured_arm(made: Fakes) -> None:

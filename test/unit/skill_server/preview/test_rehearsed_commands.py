@@ -17,7 +17,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from skill_server.preview.previewed_skill import execute_plan
-from skill_server.preview.rehearsal import preview_skill
+from skill_server.preview.rehearsed_run import preview_skill
 from skill_server.skills.contact.move_until_contact import MoveUntilContact, MoveUntilContactParams
 from skill_server.skills.motion.home import Home, HomeParams
 

@@ -33,13 +33,22 @@ def add_goal_options(parser: argparse.ArgumentParser) -> None:
     Args:
         parser: Parser of a command.
     """
+    add_plan_option(parser)
+    add_busy_options(parser)
+
+
+def add_plan_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the option of a preview.
+
+    Args:
+        parser: Parser of a command.
+    """
     parser.add_argument(
         "--plan-only",
         "--preview",
         action="store_true",
         help="only plan: nothing moves; handiwork execute does it later as previewed",
     )
-    add_busy_options(parser)
 
 
 def add_busy_options(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +128,7 @@ def run_goal(skill: str, parameters: Mapping[str, Any], options: argparse.Namesp
         )
         lines.end(report)
     print_table({skill: report})
-    print_preview(report)
+    print_preview(report.plan)
     return 0 if report.ok else 1
 
 

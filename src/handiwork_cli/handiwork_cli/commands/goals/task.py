@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handiwork_cli.stack.skill_output import print_preview
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import Code
 
 from .connection import connected
-from .run_skill import add_time_options
+from .run_skill import add_plan_option, add_time_options
 
 if TYPE_CHECKING:
     from handiwork_ros.actions.task_report import TaskFeedback, TaskReport
@@ -52,6 +53,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     run.add_argument(
         "--reset", action="store_true", help="first scatter the simulated scene by the task's seed"
     )
+    add_plan_option(run)
     add_time_options(run, timeout_s=3600.0)
     run.set_defaults(run=run_task)
     for one in (check, run, export):
@@ -169,6 +171,7 @@ def run_task(options: argparse.Namespace) -> int:
             source=source,
             resume_from=options.resume_from,
             seed=seed,
+            plan_only=options.plan_only,
             time_allowance_s=options.time_allowance,
             on_feedback=_Lines(),
             timeout_s=options.timeout,
@@ -216,9 +219,12 @@ def _print_report(report: TaskReport) -> int:
         how = entry.report.outcome
         code = "" if how.code in (Code.OK, Code.UNSET) else how.code.name
         words = f"{entry.state.name.lower()} {code} {how.message}".rstrip()
+        if report.plan is not None and how.ok:
+            words = how.message  # nothing has succeeded yet: it was previewed
         print(
             f"{entry.step:<{width}}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}"
         )
+    print_preview(report.plan)
     print(f"task: {report.outcome.code.name} {report.outcome.message}".rstrip())
     if report.resume_from:
         print(f"continue with --from {shlex.quote(report.resume_from)} --seed {report.seed}")
