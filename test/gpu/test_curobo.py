@@ -195,7 +195,7 @@ def test_more_starts_than_curobo_takes_are_refused_before_the_device_is_lost(
     solvers = engine._batches.configurations("", SceneQuery())
     dof = len(robot.arm("").joint_names)
     with pytest.raises(ValueError, match="give at most"):
-        solvers.solve(np.zeros((POSES + 1, 7)), np.zeros((POSES + 1, STARTS, dof)))
+        solvers.solve(np.zeros((POSES + 1, 7)), np.zeros((STARTS, dof)), is_free=True)
     assert len(engine.free("", configurations(engine, 10), SceneQuery())) == 10, "the device still works"
 
 
