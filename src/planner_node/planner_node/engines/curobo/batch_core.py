@@ -17,7 +17,7 @@ from .batch_crew import LocalReader, ReaderCrew, Readers
 from .batch_reader import Answer, Done, Ready, ToJudge, ToRead, is_for_cpu
 from .device.cuda import Cuda
 from .model.buffers import BufferSizes
-from .solvers.batch_solvers import WideSolvers, has_threads
+from .solvers.batch_solvers import SAMPLES, WideSolvers, has_threads
 from .sphere_set import SphereSet
 
 LANE_SEEDS = 1
@@ -233,6 +233,7 @@ class BatchCore:
                 self.lanes,
                 LANE_SEEDS,
                 LANE_ITERATIONS,
+                SAMPLES,
             )
         made.free_paths()
         return made

@@ -11,7 +11,6 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda
 
-from .buffers import STILL
 from .scene_rows import Rows, SolidMesh
 
 MESHES_KEPT = 1024
@@ -86,8 +85,8 @@ class LaneWorlds:
         self._boxes, self._solids = _Host(cuda, data.cuboids), _Host(cuda, data.meshes)
         self._ids = data.meshes.mesh_ids.cpu().numpy().copy()
         self._used: dict[int, tuple[str, ...]] = {}
-        self._known: dict[str, int] = {}
-        """Key -> id of the meshes on the GPU; those that were used last come last."""
+        self._known: dict[str, Any] = {}
+        """Key -> mesh on the GPU; those that were used last come last."""
 
     def write(self, scenes: Sequence[LaneScene]) -> None:
         """Copy the obstacles of some lanes to the GPU; those of the others stay.
@@ -109,12 +108,15 @@ class LaneWorlds:
         self._forget()
 
     def _id(self, solid: SolidMesh) -> int:
-        found = self._known.pop(solid.key, None)
-        if found is None:
-            mesh = self._cuda.Mesh(name=solid.key, vertices=solid.vertices, faces=solid.triangles, pose=STILL)
-            found = int(self._data.meshes._load_mesh_into_cache(mesh).mesh_id)
-        self._known[solid.key] = found
-        return found
+        """Return the number of a mesh on the GPU. cuRobo's own loader takes twice as long, for sizes and names."""
+        mesh = self._known.pop(solid.key, None)
+        if mesh is None:
+            warp, device = self._cuda.warp, self._data.meshes._wp_device
+            points = warp.array(solid.vertices.astype(np.float32), dtype=warp.vec3, device=device)
+            corners = warp.array(solid.triangles.astype(np.int32).ravel(), dtype=int, device=device)
+            mesh = warp.Mesh(points=points, indices=corners, bvh_constructor="sah")
+        self._known[solid.key] = mesh
+        return int(mesh.id)
 
     def _forget(self) -> None:
         """Free the meshes that were used longest ago and that no lane uses, but for MESHES_KEPT."""
@@ -122,7 +124,6 @@ class LaneWorlds:
         unused = [key for key in self._known if key not in used]
         for key in unused[: max(0, len(unused) - MESHES_KEPT)]:
             del self._known[key]
-            del self._data.meshes.wp_cache[key]
 
 
 class _Host:
