@@ -252,11 +252,13 @@ def test_motions_that_the_checks_refuse_are_planned_again_with_the_fine_spheres(
     end = start.copy()
     end[0] = 0.8
     post = WorldObject(
-        "post", (Shape(ShapeKind.BOX, np.array((0.05, 0.05, 0.5)), Pose.identity()),), is_static=True
+        "post", (Shape(ShapeKind.BOX, np.array((0.05, 0.05, 0.9)), Pose.identity()),), is_static=True
     )
     try:
         for i in range(6):
-            state = ObjectState(Pose.of((0.5, 0.06 * i - 0.15, 0.25)), still, still, 0.0)
+            angle = 0.1 * i - 0.25
+            place = (0.36 * np.cos(angle), 0.36 * np.sin(angle), 0.45)
+            state = ObjectState(Pose.of(place), still, still, 0.0)
             world = World(0.0, i + 1, {"post": post}, {"post": state})
             request = PlanRequest("", start, JointGoals(end[None]), seed=i, budget_s=60.0)
             for one in (engine, referee):

@@ -17,12 +17,11 @@ from .single_solvers import (
     MOMENTS,
     REACHED_M,
     REACHED_RAD,
+    USUAL_SAMPLES,
     dt_scale,
+    spline_settings,
 )
 
-SAMPLES = 2
-"""Moments of a piece of a lane's spline at which cuRobo evaluates costs, half of its 4. Collision is checked on the way
-between them too, and our checker judges the motion."""
 MOST_THREADS = 2**31 - 1
 """The largest number of threads of a launch by warp, whose kernels count them in 32 bits."""
 
@@ -53,7 +52,7 @@ class WideSolvers:
         lanes: Number of problems at a time.
         seeds: Trajectories that are optimised for each problem.
         iterations: Iterations of a first pass, a multiple of 25.
-        samples: Moments of each piece of the spline at which costs are evaluated; cuRobo's default is 4.
+        samples: Moments of each piece of the spline at which costs are evaluated; fewer are faster.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class WideSolvers:
         lanes: int,
         seeds: int,
         iterations: int = ITERATIONS,
-        samples: int = 4,
+        samples: int = USUAL_SAMPLES,
     ) -> None:
         self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)
         self.room, self.lanes, self._seeds, self._iterations = room, lanes, seeds, iterations
@@ -74,7 +73,7 @@ class WideSolvers:
             robot = cuda.RobotCfg.create(config, cuda.device, num_envs=lanes)
             made = cuda.MotionPlannerCfg.create(
                 robot=robot,
-                trajopt_transition_model=_spline(samples),
+                trajopt_transition_model=spline_settings(samples),
                 collision_cache={"cuboid": room.boxes, "mesh": room.solids},
                 num_trajopt_seeds=seeds,
                 position_tolerance=REACHED_M,
@@ -84,8 +83,8 @@ class WideSolvers:
             )
             of_paths = made.trajopt_solver_config
             of_paths.interpolation_buffer_size = MOMENTS
-            of_paths.minimum_trajectory_dt *= 4 / samples
-            of_paths.maximum_trajectory_dt *= 4 / samples
+            of_paths.minimum_trajectory_dt *= USUAL_SAMPLES / samples
+            of_paths.maximum_trajectory_dt *= USUAL_SAMPLES / samples
             made.scene_collision_cfg.num_envs = lanes
             scene = cuda.create_scene_collision(made.scene_collision_cfg)
             self._optimiser = cuda.TrajectoryOptimizer(made.trajopt_solver_config, scene)
@@ -185,31 +184,6 @@ class WideSolvers:
             position=rows[..., :3].contiguous(),
             quaternion=rows[..., 3:].contiguous(),
         )
-
-
-def _spline(samples: int) -> dict[str, Any]:
-    """Return cuRobo's settings of trajectories, of 16 knots, with another number of samples in each piece.
-
-    Args:
-        samples: Moments of each piece at which costs are evaluated.
-    """
-    step_s = 0.6 / samples
-    return {
-        "transition_model_cfg": {
-            "control_space": "BSPLINE_3",
-            "dt_traj_params": {"base_dt": step_s, "base_ratio": 1.0, "max_dt": step_s},
-            "horizon": 1,
-            "interpolation_steps": samples,
-            "n_knots": 16,
-            "state_filter_cfg": {
-                "enable": False,
-                "filter_coeff": {"acceleration": 0.0, "position": 1.0, "velocity": 1.0},
-            },
-            "teleport_mode": False,
-            "vel_scale": 1.0,
-            "return_full_act_buffer": True,
-        }
-    }
 
 
 def _interpolate_in_lanes(optimiser: Any) -> None:  # noqa: ANN401
