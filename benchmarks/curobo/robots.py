@@ -134,7 +134,8 @@ def both_sets(robot: Robot, world_T_base: Pose, cases: Sequence[Case]) -> tuple[
         Rows of a table, and the number of motions that the referee refuses.
     """
     judge = CpuEngine(robot, world_T_base, lambda _share, _text: None)
-    rows, wrong, fine = [], 0, np.zeros(0)
+    rows, wrong = [], 0
+    fine: Array = np.zeros(0)
     variants: tuple[tuple[str, Callable[[], Engine]], ...] = (
         ("cuRobo, fine", lambda: Waiting(replace(robot, coarse_spheres=()), world_T_base, _quiet)),
         ("cuRobo, coarse", lambda: Waiting(robot, world_T_base, _quiet)),

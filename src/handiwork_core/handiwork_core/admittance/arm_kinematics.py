@@ -81,7 +81,8 @@ class ArmKinematics:
         Returns:
             The manipulabilities, (m,), m and rad for each joint unit.
         """
-        R, p = np.broadcast_to(_I3, (len(q), 3, 3)), np.zeros((len(q), 3))
+        R: Array = np.broadcast_to(_I3, (len(q), 3, 3))
+        p: Array = np.zeros((len(q), 3))
         origins, axes = np.zeros((len(q), self._dof, 3)), np.zeros((len(q), self._dof, 3))
         slides = np.zeros(self._dof, dtype=bool)
         for fixed, axis, cross, column, is_prismatic in zip(
@@ -94,12 +95,13 @@ class ArmKinematics:
             if is_prismatic:
                 p = p + at * axes[:, column]
             else:
-                at = at[:, :, None]
-                R = R @ (_I3 + np.sin(at) * cross[0] + (1.0 - np.cos(at)) * cross[1])
+                turn = at[:, :, None]
+                R = R @ (_I3 + np.sin(turn) * cross[0] + (1.0 - np.cos(turn)) * cross[1])
         p = p + R @ self._end[:3, 3]
         linear = np.where(slides[:, None], axes, np.cross(axes, p[:, None] - origins))
         rows = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2)
-        return np.sqrt(np.maximum(0.0, np.linalg.det(rows.transpose(0, 2, 1) @ rows)))
+        squares = np.linalg.det(rows.transpose(0, 2, 1) @ rows)
+        return np.asarray(np.sqrt(np.maximum(0.0, squares)))
 
 
 _I3 = np.eye(3)
