@@ -17,20 +17,24 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import PlanPool, Problem
 from planner_node.engines import CpuEngine
+from planner_node.engines.curobo import batch_core
 from planner_node.engines.curobo_batch import CuroboPool
 
 from .machine import fr3
 from .soak import changed
 
-LANES = (64, 256, 1024)
+LANES = (256, 1024)
 PROBLEMS = 1024
 WORKERS = 16
-HEADS = ("planner", "solved", "by the CPU's search", "refused by the referee", "ms each", "problems/s")
+ITERATIONS = (25, 50)
+HEADS = (
+    "planner", "solved", "by the CPU's search", "refused by the referee", "ms each", "problems/s", "motion s, mean",
+)  # fmt: skip
 
 
 def main(_options: argparse.Namespace) -> int:
     cpu = CpuEngine(fr3(), Pose.identity(), lambda _share, _text: None)
-    own = hard_enough(fr3(), PROBLEMS)
+    own = hard_enough(fr3(), 2 * PROBLEMS)
     world = changed(demo_world(), 2, np.random.default_rng(1))
     return sum(
         measured(name, problems, cpu)
@@ -46,40 +50,63 @@ def measured(name: str, problems: list[Problem], cpu: CpuEngine) -> int:
 
     Args:
         name: What the problems are.
-        problems: The problems.
+        problems: The problems. The first half only warms the planners; the other half is new to them.
         cpu: The CPU engine.
     """
-    robot, lines, wrong = fr3(), [], 0
-    for lanes in LANES:
-        with CuroboPool(robot, Pose.identity(), lanes) as pool:
-            before = time.perf_counter()
-            run(pool, problems)
-            run(pool, problems[:lanes])
-            print(f"{lanes} lanes: built and warm after {time.perf_counter() - before:.1f} s", flush=True)
-            handed = pool.core.handed_over
-            before = time.perf_counter()
-            results = run(pool, problems)
-            spent = time.perf_counter() - before
-            handed = pool.core.handed_over - handed
-            again = run(pool, problems)
-            same = all(_alike(a, b) for a, b in zip(results, again, strict=True))
-            print(f"{lanes} lanes: planned again, the motions are {'the same' if same else 'OTHERS'}")
-            refused = judged(cpu, problems, results)
-            wrong += refused
-            lines.append(line(f"cuRobo, {lanes} at a time", results, handed, refused, spent))
-    before = time.perf_counter()
-    plain = [alone(cpu, problem) for problem in problems]
-    spent = time.perf_counter() - before
-    lines.append(line("CPU engine, one core", plain, 0, judged(cpu, problems, plain), spent))
-    with PlanPool(robot, Pose.identity(), WORKERS) as many:
-        worlds, requests = [p.world for p in problems], [p.request for p in problems]
-        many.plan(worlds, requests)
+    warm, fresh = problems[:PROBLEMS], problems[PROBLEMS:]
+    lines, wrong = [], 0
+    with PlanPool(fr3(), Pose.identity(), WORKERS) as many:
+        run(many, warm)
         before = time.perf_counter()
-        pooled = many.plan(worlds, requests)
+        pooled = run(many, fresh)
         spent = time.perf_counter() - before
-        lines.append(line(f"`PlanPool`, {WORKERS} workers", pooled, 0, judged(cpu, problems, pooled), spent))
+        lines.append(line(f"`PlanPool`, {WORKERS} workers", pooled, 0, judged(cpu, fresh, pooled), spent))
+    before = time.perf_counter()
+    plain = [alone(cpu, problem) for problem in fresh]
+    spent = time.perf_counter() - before
+    lines.append(line("CPU engine, one core", plain, 0, judged(cpu, fresh, plain), spent))
+    for lanes, iterations, workers in (
+        *((lanes, i, WORKERS) for i in ITERATIONS for lanes in LANES),
+        (LANES[0], ITERATIONS[0], 1),
+    ):
+        what = f"cuRobo, {lanes} at a time, {iterations} iterations, {workers} workers"
+        row, refused = of_gpu(what, (warm, fresh), (lanes, iterations, workers), cpu)
+        lines.append(row)
+        wrong += refused
+        print(" | ".join(row), flush=True)
     print(f"\n{name}:\n\n{markdown(HEADS, lines)}", flush=True)
     return wrong
+
+
+def of_gpu(
+    name: str, problems: tuple[list[Problem], list[Problem]], size: tuple[int, int, int], cpu: CpuEngine
+) -> tuple[list[str], int]:
+    """Measure cuRobo, and return a row of the table and the number of motions that the referee refused.
+
+    Args:
+        name: Label of the row.
+        problems: Those that warm the planner, and those that are measured.
+        size: Lanes, iterations and workers.
+        cpu: The CPU engine.
+    """
+    lanes, iterations, workers = size
+    warm, fresh = problems
+    batch_core.LANE_ITERATIONS = iterations
+    before = time.perf_counter()
+    with CuroboPool(fr3(), Pose.identity(), lanes, workers) as pool:
+        run(pool, warm)
+        run(pool, warm)
+        print(f"{name}: built and warm after {time.perf_counter() - before:.1f} s", flush=True)
+        handed = pool.core.handed_over
+        before = time.perf_counter()
+        results = run(pool, fresh)
+        spent = time.perf_counter() - before
+        handed = pool.core.handed_over - handed
+        again = run(pool, fresh)
+        same = all(_alike(a, b) for a, b in zip(results, again, strict=True))
+        print(f"{name}: planned again, the motions are {'the same' if same else 'OTHERS'}")
+        refused = judged(cpu, fresh, results)
+    return line(name, results, handed, refused, spent), refused
 
 
 def hard_enough(robot: Robot, count: int) -> list[Problem]:
@@ -101,7 +128,7 @@ def hard_enough(robot: Robot, count: int) -> list[Problem]:
     return problems
 
 
-def run(pool: CuroboPool, problems: list[Problem]) -> list[PlanResult]:
+def run(pool: CuroboPool | PlanPool, problems: list[Problem]) -> list[PlanResult]:
     """Plan all problems.
 
     Args:
@@ -159,6 +186,7 @@ def line(name: str, results: list[PlanResult], handed: int, refused: int, spent_
         str(refused),
         f"{each:.2f}",
         f"{1e3 / each:.0f}",
+        f"{np.mean([r.trajectory.duration_s for r in results if r.trajectory is not None]):.3f}",
     ]
 
 

@@ -1,4 +1,4 @@
-"""MotionBenchMaker's Panda problems with the CPU engine, cuRobo, and cuRobo with the CPU's path as seed."""
+"""MotionBenchMaker's Panda problems with each engine, and with the FR3 for its fine and its coarse spheres."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.referee import Referee
 from benchmarks.mbm.rows import NAN, Row, faults, markdown, percentiles, share
 from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
+from handiwork_core.contracts.planning import JointGoals, PlanRequest
+from handiwork_core.model.outcome import Code
 from planner_node.engines import CpuEngine, CuroboEngine, SeededCuroboEngine
+
+from .machine import fr3
+from .robots import SET_HEADS, Case, both_sets
 
 BUDGET_S = 5.0
 HEADS = (
@@ -28,6 +33,47 @@ HEADS = (
 
 
 def main(options: argparse.Namespace) -> int:
+    return sets(options) + engines(options)
+
+
+def sets(options: argparse.Namespace) -> int:
+    """Plan with the FR3 in place of the Panda, which has the same kinematics, with both of its sets of spheres.
+
+    Problems that the CPU engine cannot solve, as start or goal is beyond the FR3's limits or its links touch there,
+    are left out.
+
+    Args:
+        options: How many problems of each scene.
+
+    Returns:
+        The number of motions that the referee refused.
+    """
+    robot, lines, wrong = fr3(), [], 0
+    arm, world_T_base = robot.arm(""), load_sphere_robot("panda").world_T_root
+    judge = CpuEngine(robot, world_T_base, lambda _share, _text: None)
+    of: dict[str, list[Case]] = {}
+    asked = load_problems("panda", (), options.per_scene)
+    for i, problem in enumerate(asked):
+        request = PlanRequest("", problem.start, JointGoals(problem.goals), seed=i, budget_s=BUDGET_S)
+        judge.update_world(problem.world)
+        if judge.plan(request, lambda: False).code is Code.OK:
+            of.setdefault(problem.scene, []).append(Case(problem.world, request))
+    print(f"{arm.name}: {sum(map(len, of.values()))} of {len(asked)} problems suit the FR3\n", flush=True)
+    for scene, cases in of.items():
+        rows, refused = both_sets(robot, world_T_base, cases)
+        wrong += refused
+        lines += [[scene, *row] for row in rows]
+        print(markdown(SET_HEADS, lines[-len(rows) :]), flush=True)
+    print(f"\n{markdown(SET_HEADS, lines)}\n", flush=True)
+    return wrong
+
+
+def engines(options: argparse.Namespace) -> int:
+    """Plan with each engine, print a table, and return the number of motions that were not clean.
+
+    Args:
+        options: How many problems of each scene.
+    """
     robot = load_sphere_robot("panda")
     problems = load_problems("panda", (), options.per_scene)
     rows: dict[str, list[Row]] = {}

@@ -51,14 +51,16 @@ def main(_options: argparse.Namespace) -> int:
          *(f"{n:.2f}" for n in np.percentile(ms, (50, 95))), f"{np.nanmean(lasts):.3f}", "1"]
     )  # fmt: skip
     variants = (
-        ("coarse spheres, one pass (`curobo`)", Waiting, robot, 50),
-        ("coarse spheres, finetuned (`curobo_finetuned`)", WaitingFinetuned, robot, 50),
-        ("coarse spheres, one pass of 100 iterations", Waiting, robot, 100),
-        ("fine spheres, one pass", Waiting, fine, 50),
-        ("fine spheres, finetuned, 100 iterations", WaitingFinetuned, fine, 100),
+        ("coarse spheres, one pass, 2 samples a piece", Waiting, robot, 50, 2),
+        ("coarse spheres, one pass", Waiting, robot, 50, 4),
+        ("coarse spheres, finetuned, 2 samples", WaitingFinetuned, robot, 50, 2),
+        ("coarse spheres, finetuned", WaitingFinetuned, robot, 50, 4),
+        ("coarse spheres, one pass of 100 iterations, 2 samples", Waiting, robot, 100, 2),
+        ("fine spheres, one pass, 2 samples", Waiting, fine, 50, 2),
+        ("fine spheres, one pass", Waiting, fine, 50, 4),
     )
-    for name, kind, which, iterations in variants:
-        single_solvers.ITERATIONS = iterations
+    for name, kind, which, iterations, samples in variants:
+        single_solvers.ITERATIONS, single_solvers.SAMPLES = iterations, samples
         before = time.perf_counter()
         made = kind(which, Pose.identity(), lambda _share, _text: None)
         ready_s = time.perf_counter() - before

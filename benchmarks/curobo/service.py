@@ -42,7 +42,10 @@ HEADS = (
 def main(_options: argparse.Namespace) -> int:
     lines = []
     with process("-m", "benchmarks.curobo.shown_world"):
-        for kind in ("curobo", "cpu"):
+        why_not = CuroboEngine.why_not()
+        if why_not:
+            print(f"the CPU engine alone, for what ROS adds: {why_not}\n")
+        for kind in ("cpu",) if why_not else ("curobo", "cpu"):
             given = ("-p", f"robot_dir:={FR3}", "-p", f"engine:={kind}", "-p", "fall_back_to_cpu:=false")
             with process("-m", "planner_node.node", "--ros-args", *given), client() as node:
                 signs = Heartbeats(node)

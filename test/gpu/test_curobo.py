@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
-from planner_node.engines import CuroboEngine
+from planner_node.engines import CpuEngine, CuroboEngine
 from planner_node.engines.curobo.batch_configurations import solve_many
 from planner_node.engines.curobo.model.spheres import INFLATE_M
 from planner_node.engines.curobo.solvers.configurations import POSES, STARTS
@@ -195,7 +196,7 @@ def test_more_starts_than_curobo_takes_are_refused_before_the_device_is_lost(
     solvers = engine._batches.configurations("", SceneQuery())
     dof = len(robot.arm("").joint_names)
     with pytest.raises(ValueError, match="give at most"):
-        solvers.solve(np.zeros((POSES + 1, 7)), np.zeros((POSES + 1, STARTS, dof)))
+        solvers.solve(np.zeros((POSES + 1, 7)), np.zeros((STARTS, dof)), is_free=True)
     assert len(engine.free("", configurations(engine, 10), SceneQuery())) == 10, "the device still works"
 
 
@@ -237,5 +238,36 @@ def test_a_world_that_outgrows_the_room_is_planned_by_the_cpu_until_there_is_mor
         assert engine.plan(request, lambda: False).code is Code.OK
         (solvers,) = engine._gpu._solvers.values()
         assert solvers.room.boxes == 31 and engine._gpu.handed_over == 0
+    finally:
+        engine.close()
+
+
+def test_motions_that_the_checks_refuse_are_planned_again_with_the_fine_spheres(robot: Robot) -> None:
+    """Spheres that are much too small let cuRobo pass through posts; only the fine set finds good motions then."""
+    small = tuple(replace(item, radii=0.2 * item.radii) for item in robot.coarse_spheres)
+    engine = WaitingEngine(replace(robot, coarse_spheres=small), Pose.identity(), lambda _share, _text: None)
+    referee = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
+    start, still = np.array(robot.arm("").home_q), np.zeros(3)
+    start[0] = -0.8
+    end = start.copy()
+    end[0] = 0.8
+    post = WorldObject(
+        "post", (Shape(ShapeKind.BOX, np.array((0.05, 0.05, 0.9)), Pose.identity()),), is_static=True
+    )
+    try:
+        for i in range(6):
+            angle = 0.1 * i - 0.25
+            place = (0.36 * np.cos(angle), 0.36 * np.sin(angle), 0.45)
+            state = ObjectState(Pose.of(place), still, still, 0.0)
+            world = World(0.0, i + 1, {"post": post}, {"post": state})
+            request = PlanRequest("", start, JointGoals(end[None]), seed=i, budget_s=60.0)
+            for one in (engine, referee):
+                one.update_world(world)
+            found = engine.plan(request, lambda: False)
+            assert found.code is Code.OK and found.trajectory is not None, found.message
+            verdict = referee.validate("", found.trajectory, SceneQuery(), start)
+            assert verdict.code is Code.OK, verdict.message
+        assert engine._gpu.planned_again > 0, "some motions have to be refused"
+        assert engine._gpu.handed_over < engine._gpu.planned_again, "the fine set has to find some of them"
     finally:
         engine.close()

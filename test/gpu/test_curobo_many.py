@@ -83,7 +83,7 @@ def test_each_problem_of_a_batch_has_its_own_world_and_its_own_hand() -> None:
         goal = Pose.of((0.35, 0.45, 0.45), Rotation.from_rpy(np.pi, 0.0, 0.1 * i))
         requests.append(PlanRequest("", start, PoseGoals((goal,)), held, seed=i))
     worlds = [crowded(i) for i in range(PROBLEMS)]
-    with CuroboPool(robot, Pose.identity(), LANES) as pool:
+    with CuroboPool(robot, Pose.identity(), LANES, workers=2) as pool:
         results = pool.plan(worlds, requests)
         again, and_again = pool.plan(worlds, requests), pool.plan(worlds, requests)
         assert pool.core.handed_over < PROBLEMS, "cuRobo has to find most of them"

@@ -72,6 +72,37 @@ class ArmKinematics:
                 jacobian[:3, column], jacobian[3:, column] = axes[column], 0.0
         return T, jacobian
 
+    def manipulability(self, q: Array) -> Array:
+        """Return Yoshikawa's sqrt(det(J J^T)) of many configurations at once.
+
+        Args:
+            q: Joint positions, (m, dof), rad or m.
+
+        Returns:
+            The manipulabilities, (m,), m and rad for each joint unit.
+        """
+        R: Array = np.broadcast_to(_I3, (len(q), 3, 3))
+        p: Array = np.zeros((len(q), 3))
+        origins, axes = np.zeros((len(q), self._dof, 3)), np.zeros((len(q), self._dof, 3))
+        slides = np.zeros(self._dof, dtype=bool)
+        for fixed, axis, cross, column, is_prismatic in zip(
+            self._fixed, self._axis, self._cross, self._column, self._is_prismatic, strict=True
+        ):
+            p = p + R @ fixed[:3, 3]
+            R = R @ fixed[:3, :3]
+            axes[:, column], origins[:, column], slides[column] = R @ axis, p, is_prismatic
+            at = q[:, column, None]
+            if is_prismatic:
+                p = p + at * axes[:, column]
+            else:
+                turn = at[:, :, None]
+                R = R @ (_I3 + np.sin(turn) * cross[0] + (1.0 - np.cos(turn)) * cross[1])
+        p = p + R @ self._end[:3, 3]
+        linear = np.where(slides[:, None], axes, np.cross(axes, p[:, None] - origins))
+        rows = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2)
+        squares = np.linalg.det(rows.transpose(0, 2, 1) @ rows)
+        return np.asarray(np.sqrt(np.maximum(0.0, squares)))
+
 
 _I3 = np.eye(3)
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from handiwork_core.admittance.arm_kinematics import ArmKinematics
-from handiwork_core.contracts.planning import IkRequest
+from handiwork_core.contracts.planning import Engine, IkRequest
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
@@ -25,6 +25,8 @@ from .orientations import sphere_directions, tool_rotations
 
 BLOCK_POSES = 1024
 """Poses that a worker solves at once, about."""
+ENGINE_POSES = 200_000
+"""The same of an engine that was given: a GPU is fast with many poses only."""
 REACH_STARTS, REACH_CLIMBS = 1000, 5
 """Random configurations, and those from which the greatest reach is searched."""
 
@@ -92,8 +94,11 @@ def compute_reach(
     scene: str = "",
     workers: int | None = None,
     watch: Watch = iter,
+    engine: Engine | None = None,
 ) -> ReachMap:
     """Compute the map of an arm. Equal arguments give equal maps, for any number of workers.
+
+    With an engine of another kind a map differs by the few poses that only one of both reaches.
 
     Args:
         robot: The robot.
@@ -104,6 +109,8 @@ def compute_reach(
         scene: Name of the scene that ``world`` is of.
         workers: Number of processes; None: one for each core, 1: this process.
         watch: See ``Watch``.
+        engine: Solves the inverse kinematics in this process, such as one with a GPU; it is given ``world``. None: the
+            CPU engine in the workers.
 
     Returns:
         The map.
@@ -123,7 +130,8 @@ def compute_reach(
     origin, shape, index = _grid(
         base @ poses[arm.base_link], greatest_reach_m(robot, arm) + sampling.cell_m, sampling.cell_m
     )
-    per_block = max(1, BLOCK_POSES // (len(sampling.directions) * sampling.rolls))
+    poses_at_once = BLOCK_POSES if engine is None else ENGINE_POSES
+    per_block = max(1, poses_at_once // (len(sampling.directions) * sampling.rolls))
     points = origin + sampling.cell_m * index
     blocks = [
         Block(number, points[first : first + per_block])
@@ -131,7 +139,7 @@ def compute_reach(
     ]
     reached = np.zeros((*shape, len(sampling.directions)), dtype=np.uint8)
     manipulability = np.full(shape, np.nan, dtype=np.float32)
-    answers = _solved(task, blocks, workers or len(os.sched_getaffinity(0)))
+    answers = _solved(task, blocks, workers or len(os.sched_getaffinity(0)), engine)
     for number, (counts, means) in zip(watch(range(len(blocks))), answers, strict=True):
         i, j, k = index[number * per_block : (number + 1) * per_block].T
         reached[i, j, k], manipulability[i, j, k] = counts, means
@@ -182,10 +190,12 @@ def _grid(center: Pose, radius_m: float, cell_m: float) -> tuple[Array, tuple[in
     return origin, (nx, ny, nz), index[distance <= radius_m]
 
 
-def _solved(task: ReachTask, blocks: list[Block], workers: int) -> Iterator[tuple[Array, Array]]:
+def _solved(
+    task: ReachTask, blocks: list[Block], workers: int, engine: Engine | None
+) -> Iterator[tuple[Array, Array]]:
     """Yield the counts, (n, d), and mean manipulabilities, (n,), of each block in order."""
-    if workers == 1:
-        solver = _Solver(task)
+    if engine is not None or workers == 1:
+        solver = _Solver(task, engine)
         yield from map(solver.solve, blocks)
         return
     _Solver(task)  # this process compiles the kernels once, or every worker would at the same time
@@ -203,9 +213,9 @@ def _solved(task: ReachTask, blocks: list[Block], workers: int) -> Iterator[tupl
 class _Solver:
     """An engine with the obstacles, and the arm's Jacobian."""
 
-    def __init__(self, task: ReachTask) -> None:
+    def __init__(self, task: ReachTask, engine: Engine | None = None) -> None:
         self._task = task
-        self._engine = CpuEngine(task.robot, task.world_T_base, lambda _share, _text: None)
+        self._engine = engine or CpuEngine(task.robot, task.world_T_base, lambda _share, _text: None)
         self._engine.update_world(task.world)
         self._kinematics = ArmKinematics(task.robot, task.arm)
 
@@ -231,16 +241,12 @@ class _Solver:
         shape = (len(block.points_m), len(task.rotations), sampling.rolls)
         is_reached = np.array([code is Code.OK for code in answer.codes]).reshape(shape)
         measures = np.full(len(goals), np.nan)
-        for i in np.flatnonzero(is_reached):
-            measures[i] = self._manipulability(answer.q[i])
+        reached = np.flatnonzero(is_reached)
+        measures[reached] = self._kinematics.manipulability(answer.q[reached])
         counts = is_reached.sum(axis=2)
         sums = np.nansum(measures.reshape(len(block.points_m), -1), axis=1)
         total = counts.sum(axis=1)
         return counts, np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
-
-    def _manipulability(self, q: Array) -> float:
-        jacobian = self._kinematics.pose_and_jacobian(q)[1]
-        return float(np.sqrt(max(0.0, np.linalg.det(jacobian @ jacobian.T))))
 
 
 _worker: list[_Solver] = []

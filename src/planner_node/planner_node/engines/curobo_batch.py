@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -26,19 +27,24 @@ class CuroboPool:
         robot: The robot of all problems.
         world_T_base: The robot's base in the world.
         lanes: Number of problems at a time.
+        workers: Number of processes that read problems and judge motions; None is one per core, 1 does both in the
+            calling thread. A script needs ``if __name__ == "__main__":`` with more, as ``multiprocessing`` does.
 
     Raises:
         ValueError: ``lanes`` is below 2, or more than a launch has threads for.
         EngineLost: torch, cuRobo or the GPU cannot be used; ``plan`` raises it, too, and then the pool is of no use.
     """
 
-    def __init__(self, robot: Robot, world_T_base: Pose, lanes: int = LANES) -> None:
+    def __init__(
+        self, robot: Robot, world_T_base: Pose, lanes: int = LANES, workers: int | None = None
+    ) -> None:
         from .curobo.batch_core import BatchCore
         from .curobo.device.cuda import load
 
         if lanes < 2:
             raise ValueError(f"lanes is {lanes}; give 2 or more, or use the engine for one problem at a time")
-        self.core = BatchCore(robot, world_T_base, load(), lanes)
+        cores = len(os.sched_getaffinity(0))
+        self.core = BatchCore(robot, world_T_base, load(), lanes, min(workers or cores, lanes))
 
     def plan(
         self,
@@ -60,6 +66,7 @@ class CuroboPool:
 
         Raises:
             ValueError: The numbers of worlds and requests differ.
+            RuntimeError: A process ended; the pool is then of no use.
         """
         each = [worlds] * len(requests) if isinstance(worlds, World) else list(worlds)
         if len(each) != len(requests):
@@ -70,7 +77,7 @@ class CuroboPool:
         return self.core.plan(problems, should_stop or never_stop)
 
     def close(self) -> None:
-        """Free the GPU."""
+        """Free the GPU, and end the processes."""
         self.core.close()
 
     def __enter__(self) -> CuroboPool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.admittance.arm_kinematics import ArmKinematics
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import ObjectState, Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.reach_map import ReachMap
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_planning.cpu_engine import CpuEngine
 from handiwork_planning.reach.analysis import ReachSampling, compute_reach, greatest_reach_m
 from handiwork_planning.reach.orientations import sphere_directions
 from support.paths import ROBOTS
@@ -51,6 +53,28 @@ def test_processes_find_the_same_map(found: ReachMap) -> None:
     again = compute_reach(ROBOT, ARM, SAMPLING, workers=2)
     assert np.array_equal(again.reached, found.reached)
     assert np.array_equal(again.manipulability, found.manipulability, equal_nan=True)
+
+
+def test_an_engine_that_is_given_finds_nearly_the_same_map(found: ReachMap) -> None:
+    """All poses are one block then, with other random starts: a pose that few starts reach may be missed."""
+    engine = CpuEngine(ROBOT, Pose.identity(), lambda _share, _text: None)
+    again = compute_reach(ROBOT, ARM, SAMPLING, engine=engine)
+    assert (again.reached == found.reached).mean() > 0.995
+    both = (again.reached == found.reached).all(axis=-1) & np.isfinite(found.manipulability)
+    assert np.isfinite(again.manipulability[both]).all()
+
+
+def test_manipulabilities_of_many_configurations_are_those_of_each() -> None:
+    for name in ("fr3", "split_aloha", "fr3_mobile"):
+        robot = load_robot(ROBOTS / name)
+        arm = next(iter(robot.arms.values()))
+        kinematics, joints = ArmKinematics(robot, arm), [robot.joints[n] for n in arm.joint_names]
+        low, high = [j.lower for j in joints], [j.upper for j in joints]
+        q = np.random.default_rng(0).uniform(low, high, (50, len(joints)))
+        for row, one in zip(q, kinematics.manipulability(q), strict=True):
+            jacobian = kinematics.pose_and_jacobian(row)[1]
+            expected = np.sqrt(max(0.0, np.linalg.det(jacobian @ jacobian.T)))
+            assert one == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_places_within_an_obstacle_are_not_reached() -> None:

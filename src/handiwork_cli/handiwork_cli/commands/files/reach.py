@@ -13,6 +13,7 @@ import numpy as np
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_cli.processes.progress import progress
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
@@ -20,7 +21,9 @@ from handiwork_core.scene.loader import load_scene
 from .export_usd import scene_file
 
 if TYPE_CHECKING:
+    from handiwork_core.contracts.planning import Engine
     from handiwork_core.robot.reach_map import ReachMap
+    from handiwork_core.scene.layout import Scene
 
 CELLS_M = (0.01, 0.5)
 """The smallest and the largest cell, m."""
@@ -49,6 +52,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--down", action="store_true", help="only the direction straight down")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=None, help="processes; default: one for each core")
+    parser.add_argument(
+        "--engine", choices=("cpu", "curobo"), default="cpu", help="curobo: one process and an NVIDIA GPU"
+    )
     parser.add_argument(
         "--out", type=Path, default=None, help="file of the map; default: <robot>_<arm>_reach.npz"
     )
@@ -138,18 +144,36 @@ def _computed(robot: Robot, arm: ArmSpec, options: argparse.Namespace) -> ReachM
     directions = sphere_directions(1 if options.down else options.directions)
     scene = load_scene(scene_file(options.scene)) if options.scene else None
 
+    engine = _gpu_engine(robot, scene) if options.engine == "curobo" else None
+
     def watch(blocks: Collection[int]) -> Iterable[int]:
         return progress(blocks, f"reach of {arm.name}", unit="blocks")
 
-    return compute_reach(
-        robot,
-        arm,
-        ReachSampling(options.cell, directions, options.rolls, options.seed),
-        world_T_base=None if scene is None else scene.world_T_base,
-        world=None if scene is None else scene.fixed_world(),
-        scene="" if scene is None else scene.name,
-        workers=options.workers,
-        watch=watch,
+    try:
+        return compute_reach(
+            robot,
+            arm,
+            ReachSampling(options.cell, directions, options.rolls, options.seed),
+            world_T_base=None if scene is None else scene.world_T_base,
+            world=None if scene is None else scene.fixed_world(),
+            scene="" if scene is None else scene.name,
+            workers=options.workers,
+            watch=watch,
+            engine=engine,
+        )
+    finally:
+        if engine is not None:
+            engine.close()
+
+
+def _gpu_engine(robot: Robot, scene: Scene | None) -> Engine:
+    from planner_node.engines import CuroboEngine
+
+    why_not = CuroboEngine.why_not()
+    if why_not:
+        raise ConfigError("--engine", [f"'curobo' cannot run here: {why_not}; give --engine cpu"])
+    return CuroboEngine(
+        robot, Pose.identity() if scene is None else scene.world_T_base, lambda _share, _text: None
     )
 
 

@@ -15,7 +15,6 @@ from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.search.requests import Deadline
 
 from .attempts import ToolPoseGoals
-from .model.buffers import BufferSizes
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import objects_off
 from .sphere_set import SphereSet
@@ -43,16 +42,12 @@ class Lane:
         if self._scene.world is not world:
             self._scene.update(world)
 
-    def read(
-        self, core: Core, spheres: SphereSet, place: int, lane: int, problem: Problem, deadline: Deadline
-    ) -> OpenProblem:
+    def read(self, core: Core, spheres: SphereSet, problem: Problem, deadline: Deadline) -> OpenProblem:
         """Read a problem in the scene that was entered.
 
         Args:
             core: The robot and its caches.
             spheres: The spheres with which cuRobo optimises.
-            place: Index of the problem among all.
-            lane: Its index on the GPU.
             problem: The world and the request.
             deadline: Limit of the request's time.
 
@@ -68,18 +63,14 @@ class Lane:
         group = task.goals.groups(task.start)[0].seeded(0, 1)
         places = np.concatenate([task.start[None], group.ends])
         made = spheres.rows(task.arm, request.scene, self._scene, places)
-        return OpenProblem(
-            place, lane, problem, deadline, task, self, group, rows, made, BufferSizes.of(rows)
-        )
+        return OpenProblem(problem, deadline, task, self, group, rows, made)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class OpenProblem:
     """A problem that is ready for cuRobo.
 
     Attributes:
-        place: Its index among all problems.
-        lane: Its index on the GPU.
         problem: The world and the request.
         deadline: Limit of the request's time.
         task: The request made ready for cuRobo.
@@ -87,11 +78,8 @@ class OpenProblem:
         group: The goal configuration that is tried, the nearest.
         rows: Its obstacles.
         spheres: Link -> centres and radii in the link's frame, (s, 4), m.
-        room: Places for obstacles that this problem and those read before it need.
     """
 
-    place: int
-    lane: int
     problem: Problem
     deadline: Deadline
     task: CuroboTask
@@ -99,4 +87,3 @@ class OpenProblem:
     group: ToolPoseGoals
     rows: Rows
     spheres: Mapping[str, Array]
-    room: BufferSizes

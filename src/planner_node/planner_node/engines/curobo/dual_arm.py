@@ -22,6 +22,7 @@ from .arm_clearance import GAP_M, Apart
 from .attempts import MOST, ToolPoseGoals, through_places
 from .device.cuda import Cuda
 from .model.buffers import BufferSizes
+from .model.lane_buffers import LaneScene
 from .model.robot_config import held_links, robot_config
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import SphereSheet, objects_off
@@ -177,7 +178,7 @@ class TogetherCore(Core):
         if room != self._solvers.room:
             self._solvers.close()
             self._solvers = self._made(room)
-        self._solvers.update(0, spheres, rows)
+        self._solvers.update([LaneScene.of(0, spheres, rows)])
 
     def _taken(
         self, tasks: list[CuroboTask], apart: Apart, ends: Ends, points: Array, refused: Counter[str]

@@ -26,6 +26,8 @@ from .solvers.single_solvers import Solvers
 from .sphere_set import SphereSet
 from .task import CuroboTask, is_for_cpu
 
+COARSE_TRIES = 4
+"""The largest number of attempts with the coarse spheres: where these find nothing, fine ones may pass."""
 FINE_TRIES = 4
 """The largest number of attempts with the fine spheres after the coarse ones were tried."""
 WASTED_MOST = 50
@@ -145,9 +147,14 @@ class GpuCore(Core):
 
         attempts = Attempts(
             solvers, prepare, task.judge, task.start, task.home, task.request.seed, deadline, self._finetunes,
-            FINE_TRIES if chosen is self._fine else MOST, not chosen.is_fine,
+            self._tries(chosen), not chosen.is_fine,
         )  # fmt: skip
         return attempts.run(task.goals, with_cpu_path=self._is_seeded and chosen is self._coarse)
+
+    def _tries(self, chosen: SphereSet) -> int:
+        if not chosen.is_fine:
+            return COARSE_TRIES
+        return MOST if self._coarse.is_fine else FINE_TRIES
 
     def prepare_world(self) -> None:
         """Send a new world to the GPU before the first request that plans in it, or begin to make room for it."""

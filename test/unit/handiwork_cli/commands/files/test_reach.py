@@ -12,6 +12,7 @@ from handiwork_cli.commands.files.reach import summary
 from handiwork_core.robot.reach_map import ReachMap, ReachSource, load_reach_map
 from handiwork_planning.reach.orientations import sphere_directions
 from handiwork_viz.plots.reach_picture import best_sections, draw_reach
+from planner_node.engines import CuroboEngine
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,16 @@ def test_bad_options_are_named_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     assert main(["reach", *words]) == 2
     assert sentence in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_gpu_that_is_asked_for_and_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(CuroboEngine, "why_not", classmethod(lambda _: "no NVIDIA driver is loaded"))
+    assert main(["reach", "fr3", "--engine", "curobo"]) == 2
+    assert "no NVIDIA driver is loaded; give --engine cpu" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -24,7 +24,7 @@ from planner_node.engines.curobo.batch_configurations import (
     solve_many,
 )
 from planner_node.engines.curobo.device.builds import Builds
-from planner_node.engines.curobo.solvers.configurations import STARTS, Flags
+from planner_node.engines.curobo.solvers.configurations import STARTS, Solutions
 from planner_node.engines.curobo.sphere_set import SphereSet
 from support.paths import ROBOTS
 from support.planning.demo_world import demo_items, world_of
@@ -96,16 +96,15 @@ class NearSolutions:
     def __init__(self, q: Array, rows: Array) -> None:
         self._q, self._rows, self.calls = q, rows, 0
 
-    def solve(self, base_T_ee: Array, starts: Array) -> tuple[Array, Flags, Array]:
+    def solve(self, base_T_ee: Array, starts: Array, *, is_free: bool) -> Solutions:
+        assert starts.shape == (STARTS, self._q.shape[1]) and is_free
         self.calls += 1
         index = [int(np.abs(self._rows - row).sum(axis=1).argmin()) for row in base_T_ee]
         q = np.repeat(self._q[index][:, None], STARTS, axis=1) + 0.002
         near = np.zeros((len(q), STARTS), dtype=bool)
         near[:, 1] = np.array(index) % 7 != 0
-        return q, near, np.full((len(q), STARTS, 2), 0.002)
-
-    def free(self, q: Array) -> Flags:
-        return np.ones(len(q), dtype=bool)
+        errors = np.full((len(q), STARTS, 2), 0.002, dtype=np.float32)
+        return Solutions(q.astype(np.float32), near, near, errors)
 
 
 def test_near_solutions_are_finished_and_those_that_touch_are_refused(robot: Robot) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,12 +22,15 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import forward, link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_planning.fallback_engine import EngineLost
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo import batch_core, dual_arm
 from planner_node.engines.curobo.arm_clearance import Apart
 from planner_node.engines.curobo.model.buffers import BufferSizes
+from planner_node.engines.curobo.model.lane_buffers import LaneScene
+from planner_node.engines.curobo.model.spheres import HELD_SPHERES
 from planner_node.engines.curobo.solvers import batch_solvers
 from planner_node.engines.curobo.solvers.single_solvers import MOMENTS, SEEDS
 from planner_node.engines.curobo.solvers.spline import resampled
@@ -46,13 +48,14 @@ class StraightSolvers:
     def __init__(self, room: BufferSizes, lanes: int, seeds: int) -> None:
         self.room, self.lanes, self.knots, self.seeds = room, lanes, KNOTS, seeds
         self.asked: list[tuple[list[int], Array, Array, Array]] = []
-        self.spheres: dict[int, Mapping[str, Array]] = {}
+        self.scenes: dict[int, LaneScene] = {}
         self.boxes: dict[int, int] = {}
         self.is_closed = False
         self.made.append(self)
 
-    def update(self, lane: int, spheres: Mapping[str, Array], rows: Any) -> None:
-        self.spheres[lane], self.boxes[lane] = spheres, len(rows.boxes)
+    def update(self, scenes: Sequence[LaneScene]) -> None:
+        for scene in scenes:
+            self.boxes[scene.lane], self.scenes[scene.lane] = len(scene.rows.boxes), scene
 
     def optimise(
         self,
@@ -186,6 +189,43 @@ def test_worlds_that_need_too_many_threads_are_the_cpus(
         batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=5)  # type: ignore[arg-type]
 
 
+def test_processes_that_read_and_judge_give_the_same_results(
+    batch: batch_core.BatchCore, robot: Robot
+) -> None:
+    asked = problems(robot, 8)
+    asked[4] = replace(asked[4], request=replace(asked[4].request, start_q=asked[4].request.start_q * np.nan))
+    shared = batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=3, workers=2)  # type: ignore[arg-type]
+    try:
+        for given in (asked, [replace(p, world=asked[0].world) for p in asked]):
+            alone, together = batch.plan(given, never), shared.plan(given, never)
+            assert [r.code for r in together] == [r.code for r in alone]
+            for one, other in zip(alone, together, strict=True):
+                assert (one.trajectory is None) == (other.trajectory is None)
+                if one.trajectory is not None and other.trajectory is not None:
+                    np.testing.assert_array_equal(one.trajectory.q, other.trajectory.q)
+        assert {r.code for r in shared.plan(asked, lambda: True)} == {Code.CANCELED}
+    finally:
+        shared.close()
+
+
+def test_a_gpu_that_fails_leaves_processes_that_plan_the_next_batch(
+    batch: batch_core.BatchCore, robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_given: object) -> None:
+        raise EngineLost("the GPU is out of memory")
+
+    shared = batch_core.BatchCore(robot, Pose.identity(), cuda=None, lanes=3, workers=2)  # type: ignore[arg-type]
+    try:
+        for core in (batch, shared):
+            with monkeypatch.context() as failing:
+                failing.setattr(StraightSolvers, "optimise", lost)
+                with pytest.raises(EngineLost, match="out of memory"):
+                    core.plan(problems(robot, 7), never)
+            assert {r.code for r in core.plan(problems(robot, 4), never)} == {Code.OK}
+    finally:
+        shared.close()
+
+
 @pytest.fixture(scope="module")
 def dual() -> Robot:
     return load_robot(ROOT / "src/robot_description/robots/genie1")
@@ -238,10 +278,12 @@ def test_both_arms_move_at_the_same_times_and_end_at_their_goals(
         there = at(dual, request.arm, t.q[-1])
         assert there.almost_equal(request.goal.world_T_ee[0], within_m=1e-3, within_rad=1e-3)
         np.testing.assert_array_equal(t.q[0], request.start_q)
-    spheres = StraightSolvers.made[-1].spheres[0]
-    radii = {s.link: s.radii.max() for s in dual.spheres if len(s.radii)}
+    scene = StraightSolvers.made[-1].scenes[0]
+    sizes = {s.link: len(s.radii) for s in dual.spheres if len(s.radii)}
+    ends = np.cumsum([sizes.get(link, HELD_SPHERES) for link in scene.links])
+    spheres = dict(zip(scene.links, np.split(scene.spheres, ends[:-1]), strict=True))
     for arm in both.arms:
-        assert spheres[arm.ee_link][:, 3].max() > 0.0 or arm.ee_link not in radii, "each arm's own sheet"
+        assert arm.ee_link not in sizes or spheres[arm.ee_link][:, 3].max() > 0.0, "each arm's own sheet"
 
 
 def test_arms_whose_goals_meet_are_told_so(both: dual_arm.TogetherCore, dual: Robot) -> None:

@@ -51,6 +51,7 @@ class Cuda:
     """The loaded modules and classes. Their types are unknown where they are not installed."""
 
     torch: Any
+    warp: Any
     device: Any
     RobotCfg: Any
     MotionPlanner: Any
@@ -91,12 +92,12 @@ def load() -> Cuda:
         )
     warp.config.quiet = True
     try:
-        return _classes(torch)
+        return _classes(torch, warp)
     except ImportError as error:
         raise EngineLost(f"cuRobo cannot be imported: {error}; see docs/how-to/gpu.md") from error
 
 
-def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
+def _classes(torch: Any, warp: Any) -> Cuda:  # noqa: ANN401 - modules
     from curobo._src.collision.collision_robot_scene import RobotSceneCollision
     from curobo._src.collision.collision_robot_scene_cfg import RobotSceneCollisionCfg
     from curobo._src.geom.collision.collision_scene import SceneCollisionCfg, create_scene_collision
@@ -115,6 +116,7 @@ def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
     keep_kernels(cache_dir())
     return Cuda(
         torch,
+        warp,
         DeviceCfg(),
         RobotCfg,
         MotionPlanner,

@@ -79,13 +79,12 @@ class SphereBuffer:
     Args:
         cuda: The loaded libraries.
         params: cuRobo's kinematics parameters, which hold the spheres.
-        lane: Index of the problem in a batch.
     """
 
-    def __init__(self, cuda: Cuda, params: Any, lane: int = 0) -> None:  # noqa: ANN401
-        self._cuda, self._params, self._lane = cuda, params, lane
+    def __init__(self, cuda: Cuda, params: Any) -> None:  # noqa: ANN401
+        self._cuda, self._params = cuda, params
         self._index: dict[str, Array] = {}
-        self._now = params.link_spheres[lane].cpu().numpy().copy()
+        self._now = params.link_spheres[0].cpu().numpy().copy()
         self._rows: Mapping[str, Array] | None = None
 
     def write(self, rows: Mapping[str, Array]) -> bool:
@@ -107,21 +106,20 @@ class SphereBuffer:
         if np.array_equal(wanted, self._now):
             return False
         self._now = wanted
-        self._params.link_spheres[self._lane].copy_(self._cuda.device.to_device(wanted))
+        self._params.link_spheres[0].copy_(self._cuda.device.to_device(wanted))
         return True
 
 
 class WorldBuffer:
-    """Boxes and meshes of one world.
+    """Boxes and meshes of the only world.
 
     Args:
         cuda: The loaded libraries.
         data: cuRobo's scene data.
-        lane: Index of the problem in a batch.
     """
 
-    def __init__(self, cuda: Cuda, data: Any, lane: int = 0) -> None:  # noqa: ANN401
-        self._cuda, self._data, self._lane = cuda, data, lane
+    def __init__(self, cuda: Cuda, data: Any) -> None:  # noqa: ANN401
+        self._cuda, self._data = cuda, data
         self._now: Rows | None = None
 
     def write(self, rows: Rows) -> bool:
@@ -149,13 +147,12 @@ class WorldBuffer:
         return changed
 
     def _load(self, rows: Rows) -> None:
-        lane = self._lane
-        self._data.clear(lane)
+        self._data.clear(0)
         boxes, meshes = self._data.cuboids, self._data.meshes
         count = len(rows.boxes)
-        boxes.dims[lane, :count, :3] = self._cuda.device.to_device(rows.boxes)
-        boxes.count[lane] = count
-        boxes.names[lane][:count] = [f"box{i}" for i in range(count)]
+        boxes.dims[0, :count, :3] = self._cuda.device.to_device(rows.boxes)
+        boxes.count[0] = count
+        boxes.names[0][:count] = [f"box{i}" for i in range(count)]
         used = {solid.key for solid in rows.solids} | {name for names in meshes.names for name in names}
         for key in [key for key in meshes.wp_cache if key not in used]:
             del meshes.wp_cache[key]
@@ -164,13 +161,13 @@ class WorldBuffer:
                 self._cuda.Mesh(name=s.key, vertices=s.vertices, faces=s.triangles, pose=STILL)
                 for s in rows.solids
             ]
-            meshes.load_batch(made, lane)
+            meshes.load_batch(made, 0)
 
     def _write(self, name: str, values: Array) -> None:
         store = self._data.cuboids if name.startswith("box") else self._data.meshes
         count = len(values)
         if name.endswith("poses"):
-            store.inv_pose[self._lane, :count, :7] = self._cuda.device.to_device(values)
+            store.inv_pose[0, :count, :7] = self._cuda.device.to_device(values)
         else:
             on = self._cuda.device.to_device(values.astype(float))
-            store.enable[self._lane, :count] = on.to(store.enable.dtype)
+            store.enable[0, :count] = on.to(store.enable.dtype)

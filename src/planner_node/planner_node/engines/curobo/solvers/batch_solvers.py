@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda, guarded
-from planner_node.engines.curobo.model.buffers import BufferSizes, SphereBuffer, WorldBuffer
-from planner_node.engines.curobo.model.scene_rows import Rows
+from planner_node.engines.curobo.model.buffers import BufferSizes
+from planner_node.engines.curobo.model.lane_buffers import LaneScene, LaneSpheres, LaneWorlds
 
 from .single_solvers import (
     ITERATIONS,
     MOMENTS,
     REACHED_M,
     REACHED_RAD,
+    USUAL_SAMPLES,
     dt_scale,
+    spline_settings,
 )
 
 MOST_THREADS = 2**31 - 1
@@ -49,6 +51,8 @@ class WideSolvers:
         room: Places for obstacles.
         lanes: Number of problems at a time.
         seeds: Trajectories that are optimised for each problem.
+        iterations: Iterations of a first pass, a multiple of 25.
+        samples: Moments of each piece of the spline at which costs are evaluated; fewer are faster.
     """
 
     def __init__(
@@ -60,13 +64,16 @@ class WideSolvers:
         room: BufferSizes,
         lanes: int,
         seeds: int,
+        iterations: int = ITERATIONS,
+        samples: int = USUAL_SAMPLES,
     ) -> None:
         self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)
-        self.room, self.lanes, self._seeds = room, lanes, seeds
+        self.room, self.lanes, self._seeds, self._iterations = room, lanes, seeds, iterations
         with guarded("building its solvers"):
             robot = cuda.RobotCfg.create(config, cuda.device, num_envs=lanes)
             made = cuda.MotionPlannerCfg.create(
                 robot=robot,
+                trajopt_transition_model=spline_settings(samples),
                 collision_cache={"cuboid": room.boxes, "mesh": room.solids},
                 num_trajopt_seeds=seeds,
                 position_tolerance=REACHED_M,
@@ -74,7 +81,10 @@ class WideSolvers:
                 max_batch_size=lanes,
                 multi_env=lanes > 1,
             )
-            made.trajopt_solver_config.interpolation_buffer_size = MOMENTS
+            of_paths = made.trajopt_solver_config
+            of_paths.interpolation_buffer_size = MOMENTS
+            of_paths.minimum_trajectory_dt *= USUAL_SAMPLES / samples
+            of_paths.maximum_trajectory_dt *= USUAL_SAMPLES / samples
             made.scene_collision_cfg.num_envs = lanes
             scene = cuda.create_scene_collision(made.scene_collision_cfg)
             self._optimiser = cuda.TrajectoryOptimizer(made.trajopt_solver_config, scene)
@@ -83,25 +93,22 @@ class WideSolvers:
         self._theirs = list(self._optimiser.joint_names)
         self._order = [self._names.index(name) for name in self._theirs]
         params = self._optimiser.kinematics.config.kinematics_config
-        self._spheres = [SphereBuffer(cuda, params, lane) for lane in range(lanes)]
-        self._worlds = [WorldBuffer(cuda, scene.data, lane) for lane in range(lanes)]
+        self._spheres, self._worlds = LaneSpheres(cuda, params), LaneWorlds(cuda, scene.data)
 
     @property
     def knots(self) -> int:
         """Control points of a seed trajectory."""
         return int(self._optimiser.action_horizon)
 
-    def update(self, lane: int, spheres: Mapping[str, Array], rows: Rows) -> None:
-        """Write the spheres and the world of a lane.
+    def update(self, scenes: Sequence[LaneScene]) -> None:
+        """Write the spheres and the worlds of some lanes.
 
         Args:
-            lane: Index of the problem.
-            spheres: Link -> centres and radii in the link's frame, (s, 4), m.
-            rows: The obstacles; there must be ``room`` for them.
+            scenes: What the lanes are given; there must be ``room`` for their obstacles.
         """
-        with guarded("writing a scene"):
-            self._spheres[lane].write(spheres)
-            self._worlds[lane].write(rows)
+        with guarded("writing scenes"):
+            self._spheres.write(scenes)
+            self._worlds.write(scenes)
 
     def free_paths(self) -> None:
         """Let the tools move freely on their paths: cuRobo then constrains their poses at the goals only."""
@@ -144,7 +151,7 @@ class WideSolvers:
                 use_implicit_goal=True,
                 finetune_attempts=finetunes,
                 finetune_dt_scale=dt_scale(finetunes),
-                initial_iters=ITERATIONS,
+                initial_iters=self._iterations,
             )
             good = result.success.view(self.lanes, -1).cpu().numpy().astype(bool)
             moved = result.js_solution

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,27 @@ AT_ONCE = 32_768
 ITERATIONS = 16
 REACHED_M, REACHED_RAD = 0.005, 0.05
 """Errors below which the CPU's inverse kinematics finishes a solution in a few steps."""
+TOGETHER = 1 << 20
+"""Configurations that are sent to the GPU together; the results of all of them come back in one copy."""
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solutions:
+    """Near solutions of inverse kinematics, best first for each pose.
+
+    Attributes:
+        q: Joint positions, (p, STARTS, n), rad or m.
+        near: Whether each is near its pose and within limits, (p, STARTS).
+        free: Whether it is near and, where that was asked for, touches nothing, (p, STARTS).
+        errors: Errors, (p, STARTS, 2), m and rad.
+    """
+
+    q: Floats
+    near: Flags
+    free: Flags
+    errors: Floats
 
 
 class ConfigurationSolvers:
@@ -78,9 +99,12 @@ class ConfigurationSolvers:
         Returns:
             Whether nothing touches, (m,).
         """
+        found = np.zeros(len(q), dtype=bool)
         with guarded("checking configurations"):
-            parts = [self._touching(q[i : i + AT_ONCE]) for i in range(0, len(q), AT_ONCE)]
-        return ~np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+            for first in range(0, len(q), TOGETHER):
+                some = self._tensor(q[first : first + TOGETHER, self._order].astype(np.float32))
+                found[first : first + TOGETHER] = (~self._touching(some)).cpu().numpy()
+        return found
 
     def tool_poses(self, q: Array) -> Array:
         """Return the poses of the tool in the base frame, (m, 7): x, y, z in m and wxyz.
@@ -93,43 +117,51 @@ class ConfigurationSolvers:
             rows = [tools.position.reshape(-1, 3), tools.quaternion.reshape(-1, 4)]
             return np.asarray(self._cuda.torch.cat(rows, dim=1).double().cpu().numpy())
 
-    def solve(self, base_T_ee: Array, starts: Array) -> tuple[Array, Flags, Array]:
-        """Solve inverse kinematics by Levenberg-Marquardt from each start, without regard to collision.
+    def solve(self, base_T_ee: Array, starts: Array, *, is_free: bool) -> Solutions:
+        """Solve inverse kinematics by Levenberg-Marquardt from each start.
 
         Args:
-            base_T_ee: Poses, (p, 7): x, y, z in m and wxyz; at most POSES.
-            starts: Joint positions, (p, STARTS, n), rad or m.
+            base_T_ee: Poses, (p, 7): x, y, z in m and wxyz; at least one, at most POSES.
+            starts: Joint positions, the same for all poses, (STARTS, n), rad or m.
+            is_free: Whether near solutions are checked for collision.
 
         Returns:
-            Joint positions (p, STARTS, n), whether each is near its pose and within limits (p, STARTS), and their
-            errors (p, STARTS, 2), m and rad.
+            The solutions.
 
         Raises:
             ValueError: There are more than POSES poses, or the starts have another shape.
         """
-        count = len(base_T_ee)
-        if count > POSES or starts.shape != (count, STARTS, len(self._names)):
+        count, dof = len(base_T_ee), len(self._names)
+        if count > POSES or starts.shape != (STARTS, dof):
             raise ValueError(
-                f"{count} poses and starts {starts.shape}; give at most {POSES} and {STARTS} each"
+                f"{count} poses and starts {starts.shape}; give at most {POSES} poses and {STARTS} starts of {dof}"
             )
         rows = np.minimum(np.arange(POSES), count - 1)
         with guarded("solving inverse kinematics"):
             solver = self._solver()
-            goal = self._tensor(base_T_ee[rows])[:, None, None, None]
+            goal = self._tensor(base_T_ee.astype(np.float32)[rows])[:, None, None, None]
             found = solver.solve_batch(
                 self._cuda.GoalToolPose(
                     tool_frames=list(solver.tool_frames),
                     position=goal[..., :3].contiguous(),
                     quaternion=goal[..., 3:].contiguous(),
                 ),
-                seed_config=self._tensor(starts[rows][..., self._order]),
+                seed_config=self._tensor(starts[:, self._order]).repeat(POSES, 1, 1),
                 return_seeds=STARTS,
             )
-            back = np.argsort(self._order)
-            q = found.js_solution.position.view(POSES, STARTS, -1)[:count].double().cpu().numpy()[..., back]
-            good = found.success.view(POSES, STARTS)[:count].cpu().numpy().astype(bool)
+            q = found.js_solution.position.view(POSES, STARTS, dof)[:count]
+            near = found.success.view(POSES, STARTS)[:count].bool()
+            free = near.clone()
+            if is_free:
+                free[near] = ~self._touching(q[near])
             errors = self._cuda.torch.stack([found.position_error, found.rotation_error], dim=-1)
-            return q, good, errors.view(POSES, STARTS, 2)[:count].double().cpu().numpy()
+            back = np.argsort(self._order)
+            return Solutions(
+                q.cpu().numpy()[..., back],
+                near.cpu().numpy(),
+                free.cpu().numpy(),
+                errors.view(POSES, STARTS, 2)[:count].cpu().numpy(),
+            )
 
     def close(self) -> None:
         """Free CUDA graphs and memory."""
@@ -155,14 +187,19 @@ class ConfigurationSolvers:
             )
         return self._ik
 
-    def _touching(self, q: Array) -> Flags:
-        """Check at most AT_ONCE configurations; a smaller number is filled up so that buffers keep their size."""
-        count = len(q)
-        size = AT_ONCE if count > AT_ONCE // 8 else AT_ONCE // 8
-        rows = q[np.minimum(np.arange(size), count - 1)][:, self._order]
-        world, own = self._checker.get_scene_self_collision_distance_from_joints(self._tensor(rows)[:, None])
-        touches = (world.reshape(size, -1).max(dim=1)[0] > 0.0) | (own.reshape(size, -1).max(dim=1)[0] > 0.0)
-        return np.asarray(touches[:count].cpu().numpy().astype(bool))
+    def _touching(self, q: Any) -> Any:  # noqa: ANN401
+        """Check configurations that are on the GPU, (m, n) in cuRobo's order of joints; return flags there, (m,)."""
+        torch, count = self._cuda.torch, len(q)
+        touches = torch.zeros(count, dtype=torch.bool, device=q.device)
+        for first in range(0, count, AT_ONCE):
+            some = q[first : first + AT_ONCE]
+            # Buffers have one of two sizes: a smaller number of configurations is filled up.
+            size = AT_ONCE if len(some) > AT_ONCE // 8 else AT_ONCE // 8
+            full = torch.cat([some, some[:1].expand(size - len(some), -1)]) if len(some) < size else some
+            world, own = self._checker.get_scene_self_collision_distance_from_joints(full[:, None])
+            hit = (world.reshape(size, -1).amax(dim=1) > 0.0) | (own.reshape(size, -1).amax(dim=1) > 0.0)
+            touches[first : first + AT_ONCE] = hit[: len(some)]
+        return touches
 
     def _tensor(self, values: Array) -> Any:  # noqa: ANN401
         return self._cuda.device.to_device(np.ascontiguousarray(values))

@@ -20,6 +20,10 @@ MOMENTS = 1000
 pieces of at most 0.8 s, sampled every 25 ms, takes 661; cuRobo's default is 5000."""
 ITERATIONS = 50
 """Iterations of a first pass; cuRobo's default is 100."""
+USUAL_SAMPLES = 4
+"""Moments of each piece of a spline at which cuRobo evaluates costs by default."""
+SAMPLES = 4
+"""The same for the engine."""
 REACHED_M, REACHED_RAD = 0.001, 0.01
 """Tolerances of goals. Ours are exact, and trajectories end at them: these only exceed the errors of float32."""
 
@@ -31,6 +35,31 @@ def dt_scale(finetunes: int) -> float:
         finetunes: Number of passes after the first.
     """
     return 0.55 if finetunes < 2 else 0.75
+
+
+def spline_settings(samples: int) -> dict[str, Any]:
+    """Return cuRobo's settings of trajectories, of 16 knots, with another number of samples in each piece.
+
+    Args:
+        samples: Moments of each piece at which costs are evaluated.
+    """
+    step_s = 0.6 / samples
+    return {
+        "transition_model_cfg": {
+            "control_space": "BSPLINE_3",
+            "dt_traj_params": {"base_dt": step_s, "base_ratio": 1.0, "max_dt": step_s},
+            "horizon": 1,
+            "interpolation_steps": samples,
+            "n_knots": 16,
+            "state_filter_cfg": {
+                "enable": False,
+                "filter_coeff": {"acceleration": 0.0, "position": 1.0, "velocity": 1.0},
+            },
+            "teleport_mode": False,
+            "vel_scale": 1.0,
+            "return_full_act_buffer": True,
+        }
+    }
 
 
 class Solvers:
@@ -60,12 +89,16 @@ class Solvers:
             self.robot = cuda.RobotCfg.create(config, cuda.device)
             made = cuda.MotionPlannerCfg.create(
                 robot=self.robot,
+                trajopt_transition_model=spline_settings(SAMPLES),
                 collision_cache={"cuboid": room.boxes, "mesh": room.solids},
                 num_trajopt_seeds=SEEDS,
                 position_tolerance=REACHED_M,
                 orientation_tolerance=REACHED_RAD,
             )
-            made.trajopt_solver_config.interpolation_buffer_size = MOMENTS
+            of_paths = made.trajopt_solver_config
+            of_paths.interpolation_buffer_size = MOMENTS
+            of_paths.minimum_trajectory_dt *= USUAL_SAMPLES / SAMPLES
+            of_paths.maximum_trajectory_dt *= USUAL_SAMPLES / SAMPLES
             report(0.2, "cuRobo: solvers")
             self.scene = cuda.create_scene_collision(made.scene_collision_cfg)
             self._optimiser = cuda.TrajectoryOptimizer(made.trajopt_solver_config, self.scene)
