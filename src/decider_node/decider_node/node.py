@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from decider_node.network.errors import NetworkError
 from decider_node.network.text_view import draw
 from decider_node.ros.cell import RosCell
 from decider_node.ros.region_markers import RegionMarkers
-from decider_node.stacking.application import HOME, stacking_network
-from decider_node.stacking.cell import FULL, obstacles, regions
+from decider_node.stacking.application import stacking_network
+from decider_node.stacking.cell import STANDARD, regions
 from decider_node.stacking.context import StackContext
-from decider_node.stacking.layout_file import load_layout
+from decider_node.stacking.layout_file import load_cell, load_layout
+from decider_node.stacking.reach import check_reach
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.robot_files.loader import load_robot
@@ -45,11 +47,13 @@ class DeciderNode(ManagedNode):
         self._corrects = self.parameter("corrects", True, "places are corrected by measured poses")
         text = "layout of the stack, such as config/stacking/small.yaml; empty: that of 36 bins"
         self._layout_file = self.parameter("layout_file", "", text)
-        self._layout = FULL
+        text = "cell with its layout, such as config/stacking/ur5e.yaml; empty: that of config/scenes/bin_stacking.yaml"
+        self._cell_file = self.parameter("cell_file", "", text)
+        self._site = STANDARD
         self._cell: RosCell | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)
-        self._markers = RegionMarkers(self, regions())
+        self._markers: RegionMarkers | None = None
         self.create_service(Trigger, "decider/reset", self._on_reset)
         self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -63,8 +67,13 @@ class DeciderNode(ManagedNode):
         if not self._robot_dir:
             raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
         self._robot = load_robot(Path(self._robot_dir))
+        if self._cell_file:
+            self._site = load_cell(Path(self._cell_file))
         if self._layout_file:
-            self._layout = load_layout(Path(self._layout_file))
+            self._site = replace(self._site, layout=load_layout(Path(self._layout_file)))
+        check_reach(
+            self._site, self._robot, self._robot.arm(""), self._layout_file or self._cell_file or "cell"
+        )
         report(0.3, "loading the controller")
         warm_up(self._robot)
 
@@ -74,9 +83,11 @@ class DeciderNode(ManagedNode):
             wanted = Subscriptions(objects=False, cups=True, on_states=lambda: None)
             source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
-            self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
-            self._stack = StackContext(cell, self._layout, self._corrects)
-            home = MotionCommand(HOME, posture=cell.configuration(HOME, None))
+            self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, self._site)
+            self._stack = StackContext(cell, self._site, self._corrects)
+            at = self._site.world_T_home
+            home = MotionCommand(at, posture=cell.configuration(at, None))
+            self._markers = RegionMarkers(self, regions(self._site))
             self._network = stacking_network(self._stack, lambda _: home)
             self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
@@ -132,7 +143,8 @@ class DeciderNode(ManagedNode):
             rests = "bins or cup were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
             rests = f"{self.status_text}; the arm rests\n" if self.status_text else rests
             self._pictures.publish(String(data=f"{rests}{self._stack.status}\n{draw(self._network)}"))
-            self._markers.show(self._cell.controller.off, self._last_s)
+            if self._markers is not None:
+                self._markers.show(self._cell.controller.off, self._last_s)
 
 
 def main() -> None:

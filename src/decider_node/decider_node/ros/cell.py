@@ -20,8 +20,8 @@ from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.irregular_ticks import UnevenCycles
 from decider_node.ros.repeated_request import RepeatedRequest
-from decider_node.stacking.cell import BELT_MPS, STALE_S
-from decider_node.stacking.seeds import seeds
+from decider_node.stacking.cell import STALE_S, StackingCell, obstacles
+from decider_node.stacking.seeds import CupSolver
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.suction import SuctionState
@@ -43,14 +43,14 @@ class RosCell:
         robot: Its description.
         arm: The arm; its gripper is a suction cup.
         bins: Beginning of the names of bins.
-        obstacles: The objects that the arm avoids.
+        site: The cell: belt, shelf, and the objects that the arm avoids.
 
     Raises:
         ValueError: The arm has no suction cup.
     """
 
     def __init__(
-        self, node: Node, source: RosWorldSource, robot: Robot, arm: ArmSpec, bins: str, obstacles: World
+        self, node: Node, source: RosWorldSource, robot: Robot, arm: ArmSpec, bins: str, site: StackingCell
     ) -> None:
         if arm.gripper is None or arm.gripper.suction is None:
             raise ValueError(
@@ -60,7 +60,9 @@ class RosCell:
         self.arm_joints = frozenset(arm.joint_names)
         self._ee_T_tip = Pose.of((0.0, 0.0, arm.gripper.tcp_offset_m))
         self.controller = ReactiveController(robot, arm, Pose.identity(), Settings(clearance_m=0.002))
-        self.controller.set_world(obstacles)
+        self.controller.set_world(obstacles(site))
+        self._solver = CupSolver(self.controller, arm.gripper.tcp_offset_m)
+        self._belt_mps = site.belt.speed
         self._cycles = UnevenCycles(self.controller)
         self._world = World(0.0)
         self._stamp = Time()
@@ -166,7 +168,7 @@ class RosCell:
         """
         if on != self._belt_runs:
             self._belt_runs = on
-            velocity = Vector3(y=-BELT_MPS if on else 0.0)
+            velocity = Vector3(y=-self._belt_mps if on else 0.0)
             self._belt_request.send(SetBeltVelocity.Request(object="belt", velocity=velocity))
 
     def go(self, command: MotionCommand) -> None:
@@ -202,7 +204,7 @@ class RosCell:
         Returns:
             Joint positions, (n,), rad; None when none was found.
         """
-        return self.controller.configuration(world_T_tip @ self._ee_T_tip.inverse(), seeds(world_T_tip, near))
+        return self._solver.configuration(world_T_tip, near)
 
     def _note(self, answer: Any, service: str) -> None:
         """Log a refusal: the network itself decides by the measured state only."""

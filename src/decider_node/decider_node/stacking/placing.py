@@ -26,8 +26,6 @@ DOWN_SPEED = 0.4
 
 Faster, joints at their limits let the tip swing out of the funnel, and it is pushed up again.
 """
-CARRY_Z_M = 0.25
-"""Lowest height of the tip across the cell, m."""
 RELEASE_M = 0.0005
 """Height above the place at which the bin is let go, m: a bin that is pressed down shears the cup."""
 TOUCHING_M = 0.002
@@ -68,7 +66,7 @@ def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
     held = context.bins[context.active].world_T_object
     bin_T_tip = held.inverse() @ context.tip
     up = np.round(bin_T_tip.rotation.matrix()[:, 2]) * -1.0
-    shelf = place_on_shelf()
+    shelf = place_on_shelf(context.site.shelf)
     out = shelf.rotation.matrix()[:, 2]
     # Columns of the wanted rotation in a frame whose z is the open side: "up" becomes the z of world.
     side = np.cross(up, (0.0, 0.0, 1.0))
@@ -112,7 +110,7 @@ class PlacePlan:
         self._index, self._place = context.place, context.layout.place(context.place)
         self._tip, self._posture = tip_for(context, self._place)
         at = self._tip.translation_m
-        high = Pose.of((at[0], at[1], max(CARRY_Z_M, at[2] + FUNNEL_M)), self._tip.rotation)
+        high = Pose.of((at[0], at[1], max(context.site.carry_z, at[2] + FUNNEL_M)), self._tip.rotation)
         self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
@@ -126,7 +124,7 @@ class PlacePlan:
         if self._by_wall:
             self._tip, self._posture = tip_by_wall(context)
         else:
-            self._tip, self._posture = tip_for(context, place_on_shelf())
+            self._tip, self._posture = tip_for(context, place_on_shelf(context.site.shelf))
 
     def off_shelf(self, context: StackContext) -> Array:
         """Return the way of the cup off a bin on the shelf.
@@ -141,7 +139,7 @@ class PlacePlan:
         """
         if self._by_wall:
             return np.array([0.0, 0.0, 0.2])
-        return (0.2 if self._from_outside else -0.2) * shelf_axis()
+        return (0.2 if self._from_outside else -0.2) * shelf_axis(context.site.shelf)
 
     def over_command(self, context: StackContext) -> MotionCommand:
         """Return a command high above the place: on the way there the bin clears the shelf and the stack.
