@@ -230,7 +230,7 @@ class SuctionCup:
         shift, angle = lip.step(load, sides, step_s)
         cup, thing = self._pose(self._cup), self._pose(self._model.body(self.object).id)
         row = self._model.eq_data[self._seals[self.object]]
-        row[:3] -= thing.rotation.inverse().apply(shift)
+        row[:3] -= thing.rotation.matrix().T @ shift
         spin = cup.rotation.inverse() @ Rotation.from_axis_angle(axis, angle) @ cup.rotation
         row[6:10] = (spin @ Rotation.from_wxyz(row[6:10])).wxyz
 
