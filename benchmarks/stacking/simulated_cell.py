@@ -10,8 +10,9 @@ import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
+from decider_node.motion.irregular_ticks import STALE_S
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import STALE_S, StackingCell, obstacles, scene
+from decider_node.stacking.cell import StackingCell, obstacles, scene
 from decider_node.stacking.feeding import PARKED, drawn_pose
 from decider_node.stacking.seeds import CupSolver
 from handiwork_core.model.conveyor import BeltSpec

@@ -74,6 +74,12 @@ class SortingContext:
     held: bool = False
     sorted_count: int = 0
 
+    @property
+    def status(self) -> str:
+        """The logical state in a line."""
+        holds = "held" if self.held else "not held"
+        return f"sorted {self.sorted_count}, active {self.active or 'none'} ({holds})"
+
     def renew(self) -> None:
         """Forget the present action."""
         self.active, self.target, self.held = None, None, False

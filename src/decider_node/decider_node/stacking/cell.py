@@ -27,8 +27,6 @@ from handiwork_core.scene.loader import Scene, SceneObject
 from .bin import HEIGHT_M, WIDTH_M, bin_body
 from .layout import Layout
 
-STALE_S = 0.2
-"""Age of the observation of bins, against the joints, from which the arm stops: they may be elsewhere by now, s."""
 ON_FLOOR_M = 0.13
 """Height of a bin's middle over the floor below which it lies there, m."""
 

@@ -1,4 +1,4 @@
-"""Reads the layout of a stack (``config/stacking/full.yaml``) or a whole cell (``config/stacking/ur5e.yaml``) from YAML."""
+"""Reads the layout of a stack (``config/stacking/full.yaml``), or a whole cell (``ur5e.yaml`` beside it), from YAML."""
 
 from __future__ import annotations
 

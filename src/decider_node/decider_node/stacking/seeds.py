@@ -1,4 +1,4 @@
-"""Configurations from which an arm of Universal Robots finds the poses of this cell: elbow up, the cup down or level."""
+"""Configurations from which an arm of Universal Robots finds the poses of this cell, its elbow up."""
 
 from __future__ import annotations
 
