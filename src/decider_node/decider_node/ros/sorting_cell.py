@@ -53,7 +53,9 @@ class RosSortingCell(RosArm):
         )
         self._wanted_m: float | None = None
         self._version = -1
-        self._posture = arm.home_q.copy()  # one array, which can be written: the kernels are compiled for that
+        self._posture = (
+            arm.home_q.copy()
+        )  # one array, which can be written: the kernels are compiled for that
 
     @property
     def knows_all(self) -> bool:

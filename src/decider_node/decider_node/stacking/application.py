@@ -14,7 +14,7 @@ from decider_node.network.states import Lock, SequenceDecider, State, StateMachi
 from decider_node.network.timed import Act, WaitState
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
-from .cell import shelf_axis
+from .cell import above_shelf
 from .choice import is_shelf_free
 from .context import StackContext
 from .grasping import to_grasp
@@ -153,10 +153,9 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
     """Return a machine that lays the held bin onto the shelf and leaves it there."""
     plan = PlacePlan()
 
-    def above_shelf(context: StackContext) -> MotionCommand:
+    def pass_shelf(context: StackContext) -> MotionCommand:
         """Return a command beyond the shelf and over it, the cup down: from here both sides are free."""
-        shelf = context.site.shelf
-        at = (shelf.radius + 0.12) * shelf_axis(shelf) + (0.0, 0.0, shelf.tool_z + 0.38)
+        at = above_shelf(context.site.shelf)
         turn = Rotation.from_axis_angle(UP, _pan_heading(context, at))
         return MotionCommand(Pose.of(at, turn @ DOWN), posture=None)
 
@@ -168,8 +167,8 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
         Write(_open),
         WaitState(0.2),
         Shift(plan.off_shelf, 0.03, 0.6),
-        Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
-        Reach(above_shelf, 0.08, 0.2),
+        Shift(lambda context: np.array([0.0, 0.0, context.site.shelf.over - 0.03]), 0.08),
+        Reach(pass_shelf, 0.08, 0.2),
         Write(after),
         Unlock(),
     ]

@@ -64,11 +64,17 @@ class Shelf:
         azimuth: Angle of its direction from the arm's base, rad.
         radius: Distance of the bottom of a bin on it from the arm's axis, m.
         tool_z: z of the middle of a bin on it, m.
+        over: Height over ``tool_z`` at which the cup passes above a bin on it, m.
+        beyond: Distance beyond ``radius`` at which it passes, m.
+        out: Way of the cup out of a bin that it has put down, more than the bin's height, m.
     """
 
     azimuth: float = 0.5
     radius: float = 0.70
     tool_z: float = -0.06
+    over: float = 0.38
+    beyond: float = 0.12
+    out: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,16 @@ def shelf_axis(shelf: Shelf) -> Array:
         shelf: The shelf.
     """
     return frozen([np.cos(shelf.azimuth), np.sin(shelf.azimuth), 0.0])
+
+
+@cache
+def above_shelf(shelf: Shelf) -> Array:
+    """Return the position in world, (3,), m, beyond the shelf and over it, from where both sides are free.
+
+    Args:
+        shelf: The shelf.
+    """
+    return frozen((shelf.radius + shelf.beyond) * shelf_axis(shelf) + (0.0, 0.0, shelf.tool_z + shelf.over))
 
 
 @cache

@@ -13,6 +13,8 @@ from .cell import STANDARD, Belt, Feeder, Pallet, Shelf, StackingCell
 from .layout import Layout
 
 MOST_PLACES = 1000
+CLEAR_M = 0.02
+"""Room between a carried bin and one on the shelf, m."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,13 @@ def _cell_faults(found: CellFile) -> list[str]:
         )
     if not 0.0 <= found.feeder.upside_down <= 1.0:
         faults.append(f"feeder.upside_down: is {found.feeder.upside_down}; write a share, 0 to 1")
+    if found.shelf.out < HEIGHT_M:
+        faults.append(f"shelf.out: is {found.shelf.out}; a bin is {HEIGHT_M} m deep, write that or more")
+    least = found.shelf.tool_z + 0.5 * WIDTH_M + HEIGHT_M + CLEAR_M
+    if found.carry_z < least:
+        faults.append(
+            f"carry_z: is {found.carry_z}; a carried bin would meet one on the shelf, write {least:.3f} or more"
+        )
     if not 0.0 <= found.reach[0] < found.reach[1]:
         faults.append(f"reach: is {found.reach}; write the smaller distance first")
     if found.floor_z >= min(found.layout.ground_z, belt.top_z):

@@ -12,7 +12,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .bin import HEIGHT_M, INSIDE, OUTSIDE, WALL_M, turned
-from .cell import StackingCell, place_on_shelf
+from .cell import StackingCell, above_shelf, place_on_shelf, shelf_axis
 from .placing import FUNNEL_M
 from .seeds import JOINTS, CupSolver
 
@@ -66,6 +66,7 @@ def poses(site: StackingCell) -> Iterator[tuple[str, tuple[Pose, ...], str]]:
     for what, held in (("put down", INSIDE), ("picked again", OUTSIDE)):
         options = tuple(pose @ held for pose in (shelf, turned(shelf)))
         yield _text(f"shelf: where a bin is {what}", options[0]), options, "move the shelf"
+    yield from _around_shelf(site)
     belt = site.belt
     for z, what in ((belt.top_z + WALL_M, "bottom inside a bin"), (belt.top_z + HEIGHT_M, "bottom of a bin")):
         for x in (belt.x - site.feeder.aside, belt.x + site.feeder.aside):
@@ -75,6 +76,21 @@ def poses(site: StackingCell) -> Iterator[tuple[str, tuple[Pose, ...], str]]:
                     for turn in HEADINGS_RAD
                 )
                 yield _text(f"belt: the {what} at its end", options[0]), options, "move the belt, or its end"
+
+
+def _around_shelf(site: StackingCell) -> Iterator[tuple[str, tuple[Pose, ...], str]]:
+    """Yield the poses out of a bin that was put down, up from there, and over it."""
+    shelf, bin_at = site.shelf, place_on_shelf(site.shelf)
+    inside = tuple(pose @ INSIDE for pose in (bin_at, turned(bin_at)))
+    back = tuple(Pose.of(tip.translation_m - shelf.out * shelf_axis(shelf), tip.rotation) for tip in inside)
+    up = tuple(Pose.of(tip.translation_m + (0.0, 0.0, shelf.over - 0.03), tip.rotation) for tip in back)
+    yield _text("shelf: out of a bin on it", back[0]), back, "move the shelf away from the base"
+    yield _text("shelf: up beside a bin on it", up[0]), up, "move the shelf, or write a smaller shelf.over"
+    over = tuple(
+        Pose.of(above_shelf(shelf), Rotation.from_axis_angle((0.0, 0.0, 1.0), turn) @ DOWN)
+        for turn in HEADINGS_RAD
+    )
+    yield _text("shelf: over a bin on it", over[0]), over, "write a smaller shelf.over or shelf.beyond"
 
 
 def _text(what: str, pose: Pose) -> str:

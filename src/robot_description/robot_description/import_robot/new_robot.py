@@ -35,6 +35,7 @@ from robot_description.spheres.sphere_cover import (
 from .cup_facts import CUP_PROTRUSION_M, CupFacts, with_cup
 from .gripper_facts import GripperFacts
 from .gripper_frames import AddedFrame, all_with_own_frames
+from .hand_spheres import with_room
 from .home_search import search_home
 from .new_robot_arms import POINT_M, Remarks, Wanted, measured, named_arms, points_of
 from .survey import FoundArm
@@ -125,6 +126,9 @@ def describe(
     robot = replace(robot, ignored_pairs=needless if given.ignored_pairs else ignored_pairs(verdicts) | apart)
     progress("measuring grippers, choosing a home")
     grippers = measured(robot, arms, solids, remarks, cup.arm if cup is not None else "")
+    if not given.spheres:
+        robot = with_room(robot, arms, grippers, solids, progress)
+        spheres = robot.spheres
     homes, motion = _homes(robot, arms, given, remarks), _motion(robot, arms, given, remarks)
     arms, grippers, frames = all_with_own_frames(arms, grippers, model.links)
     _note_frames(arms, frames, remarks)
