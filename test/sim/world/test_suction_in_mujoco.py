@@ -149,11 +149,13 @@ def test_an_object_slides_under_a_lip_that_slips_and_is_still_held() -> None:
 
 
 def test_a_held_object_creeps_along_a_load_across_the_cup() -> None:
-    cell = Cell(CupSlip(creep_m_per_ns=0.0002))
-    cell.offer(-0.001)
-    before = cell.sim.world.object_states()["parcel"].world_T_object.translation_m
-    cell.push((10.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    cell.sim.advance(500)
-    after = cell.sim.world.object_states()["parcel"].world_T_object.translation_m
-    assert after[0] - before[0] == pytest.approx(0.0002 * 10.0 * 500 * CONTROL_S, rel=0.4)
-    assert cell.cup.object == "parcel"
+    moved = []
+    for creep in (0.0, 0.0002):
+        cell = Cell(CupSlip(creep_m_per_ns=creep))
+        cell.offer(-0.001)
+        before = cell.sim.world.object_states()["parcel"].world_T_object.translation_m
+        cell.push((10.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        cell.sim.advance(500)
+        moved.append((cell.sim.world.object_states()["parcel"].world_T_object.translation_m - before)[0])
+        assert cell.cup.object == "parcel"
+    assert moved[1] - moved[0] == pytest.approx(0.0002 * 10.0 * 500 * CONTROL_S, rel=0.15)

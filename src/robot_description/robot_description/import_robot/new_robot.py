@@ -141,7 +141,7 @@ def describe(
 def _fitted(
     solids: Mapping[str, tuple[Solid, ...]], wanted: Wanted, progress: Callable[[str], None]
 ) -> tuple[Spheres, ...]:
-    """Fit the spheres; those of a cup are tighter, since its rim works within millimetres of what is below the object."""
+    """Fit the spheres; those of a cup are tighter, since its rim works close to what is below the object."""
     cup = {link: shapes for link, shapes in solids.items() if link == wanted.cup_link}
     others = {link: shapes for link, shapes in solids.items() if link not in cup}
     tight = min(CUP_PROTRUSION_M, wanted.protrusion_m)
