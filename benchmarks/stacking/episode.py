@@ -160,8 +160,10 @@ class Episode:
         if self._placed is None and is_let_go and self._aimed is not None:
             self._placed = (*self._aimed, self.time_s + JUDGED_S)
             self.placings += 1
-        held = leaf == "place_bin" and context.is_attached and context.active and context.place is not None
-        self._aimed = (context.active, context.place) if held else self._aimed if is_let_go else None
+        if leaf == "place_bin" and context.is_attached and context.active and context.place is not None:
+            self._aimed = (context.active, context.place)
+        elif not is_let_go:
+            self._aimed = None
         if self._placed is not None and self.time_s >= self._placed[2]:
             name, index, _ = self._placed
             pose = self.cell.true_bins()[name].world_T_object

@@ -179,7 +179,7 @@ def _grasp() -> StateMachineDecider[SortingContext]:
         Reach(to_cube, 0.006, 0.03),
         Lock(5.0),
         Write(lambda context: context.cell.grip(CLOSED_M)),
-        Stay(to_cube, 0.5),
+        Stay(to_cube, 0.9),  # the action of a gripper answers later than its fingers would move
         Shift(lambda context: np.array([0.0, 0.0, 0.15]), 0.05),
         Unlock(),
     ]
