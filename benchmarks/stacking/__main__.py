@@ -10,6 +10,7 @@ from pathlib import Path
 from .disturbances import Kind
 from .episode import Result
 from .runs import Run, run_all, table
+from .simulated_cell import UR10
 
 
 def in_words(result: Result, wall_s: float) -> str:
@@ -37,6 +38,18 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="36 bins instead of 12")
     parser.add_argument("--tier", action="store_true", help="one layer of 4 bins instead of 12")
     parser.add_argument("--layout", type=Path, help="a layout of yours, such as config/stacking/small.yaml")
+    text = "a cell of yours with its layout, such as config/stacking/ur5e.yaml"
+    parser.add_argument("--cell", type=Path, help=text)
+    parser.add_argument("--robot", type=Path, default=UR10, help="folder of an arm of UR with a suction cup")
+    parser.add_argument(
+        "--slip", type=float, default=0.0, help="sliding while the lip closes, deviation [mm]"
+    )
+    parser.add_argument(
+        "--slip-deg", type=float, default=0.0, help="turn while the lip closes, deviation [deg]"
+    )
+    parser.add_argument(
+        "--creep", type=float, default=0.0, help="sliding under load across the cup [mm/s per N]"
+    )
     parser.add_argument("--no-correction", action="store_true", help="place without the measured correction")
     parser.add_argument(
         "--disturb",
@@ -69,6 +82,8 @@ def main() -> int:
         if arguments.view:
             print(in_words(run.result, time.monotonic() - begin_s))
     counts = Counter(run.outcome for run in runs)
+    right, placings = (sum(getattr(run.result, key) for run in runs) for key in ("right", "placings"))
+    print(f"{right} of {placings} placings were right at the first try")
     print(
         f"{table(runs)}\n{counts['good']} of {len(runs)} good, {counts['refused']} refused with a true reason"
     )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from decider_node.stacking.bin import LENGTH_M, WIDTH_M, open_side
-from decider_node.stacking.cell import BELT_END_Y_M, BELT_START_Y_M, BELT_Z_M
 from handiwork_core.model.geometry import Pose, Rotation
 
 from .episode import Episode
@@ -209,7 +208,7 @@ class Disturbance:
         x, y = SIDES[self._after % len(SIDES)]
         turn = Rotation.from_axis_angle(UP, 6.0 * self._angle)
         over = Rotation.from_axis_angle((y, -x, 0.0), 0.5 * np.pi)  # the axis (x, y, 0) goes to the world's z
-        z = BELT_Z_M + 0.5 * abs(x) * LENGTH_M + 0.5 * abs(y) * WIDTH_M
+        z = episode.cell.site.belt.top_z + 0.5 * abs(x) * LENGTH_M + 0.5 * abs(y) * WIDTH_M
         at = np.array([*pose.translation_m[:2], z + 0.003])
         episode.cell.world.set_object_pose(coming, Pose.of(at, turn @ over))
         return True
@@ -225,7 +224,10 @@ def _coming(episode: Episode) -> str | None:
 def _on_belt(episode: Episode) -> list[str]:
     bins = episode.cell.true_bins()
     at = {n: bins[n].world_T_object.translation_m for n in bins}
-    return [n for n in bins if BELT_END_Y_M < at[n][1] < BELT_START_Y_M and abs(at[n][0]) < 0.3]
+    belt = episode.cell.site.belt
+    return [
+        n for n in bins if belt.end_y < at[n][1] < belt.start_y and abs(at[n][0] - belt.x) < 0.5 * belt.width
+    ]
 
 
 def _reaches_for(episode: Episode, leaf: str, name: str) -> bool:

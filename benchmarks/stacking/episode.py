@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.network.errors import NetworkError
 from decider_node.network.network import Network
-from decider_node.stacking.application import HOME, stacking_network
-from decider_node.stacking.bin import WIDTH_M, open_side
-from decider_node.stacking.cell import BELT_END_Y_M
+from decider_node.stacking.application import stacking_network
+from decider_node.stacking.bin import WIDTH_M, open_side, stands_at
+from decider_node.stacking.cell import STANDARD, StackingCell
 from decider_node.stacking.choice import CannotGoOn
 from decider_node.stacking.context import StackContext
+from decider_node.stacking.feeding import is_belt_free
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import ObjectState
+from sim_bridge.mujoco.cup_slip import CupSlip
 
-from .simulated_cell import CYCLE_S, SimulatedCell
+from .simulated_cell import CYCLE_S, UR10, SimulatedCell
 
 SECONDS_PER_BIN = 60.0
 STAYS_S = 1.0
 FEED_STEPS = 10
+JUDGED_S = 0.8
+"""Time after the release at which a placing is judged, s."""
 LEVEL_DEG, REST_MPS = 10.0, 0.05
 
 
@@ -38,6 +43,10 @@ class Result:
     dropped: int
     upside_up: int
     simulated_s: float
+    placings: int = 0
+    """Bins that were let go over a place."""
+    right: int = 0
+    """Those of them that were in their place a second later."""
     refusal: str = ""
     """The reason why the network refused to continue, if the simulation confirms it."""
 
@@ -88,18 +97,33 @@ def _apart(state: ObjectState, place: Pose) -> float:
 class Episode:
     """Cell and network; ``step`` is one tick."""
 
-    def __init__(self, layout: Layout, seed: int, *, corrects: bool = True, spares: int = 2) -> None:
-        self.cell = SimulatedCell(len(layout) + spares, seed)
-        self._layout, self._corrects = layout, corrects
+    def __init__(
+        self,
+        layout: Layout | None,
+        seed: int,
+        *,
+        corrects: bool = True,
+        spares: int = 2,
+        site: StackingCell = STANDARD,
+        robot_dir: Path = UR10,
+        slip: CupSlip | None = None,
+    ) -> None:
+        self._site = site if layout is None else replace(site, layout=layout)
+        self.cell = SimulatedCell(len(self._site.layout) + spares, seed, self._site, robot_dir, slip)
+        self._corrects = corrects
         self.context, self.network = self._new()
         self._steps = 0
+        self._placed: tuple[str, int, float] | None = None
+        self._aimed: tuple[str, int] | None = None
+        self.placings = self.right = 0
         self.fault = self._refusal = ""
         """The reason why the network stopped, if it did."""
 
     def _new(self) -> tuple[StackContext, Network[StackContext]]:
-        context = StackContext(self.cell, self._layout, self._corrects)
-        posture = self.cell.configuration(HOME, None)
-        return context, stacking_network(context, lambda _: MotionCommand(HOME, posture=posture))
+        context = StackContext(self.cell, self._site, self._corrects)
+        home = self._site.world_T_home
+        posture = self.cell.configuration(home, None)
+        return context, stacking_network(context, lambda _: MotionCommand(home, posture=posture))
 
     def restart(self, pause_s: float) -> None:
         """Restart network and controller without any state, as when the node is killed; the arm brakes meanwhile.
@@ -126,14 +150,29 @@ class Episode:
         if not self.cell.is_stale:
             self.network.tick(self.time_s)
         self.cell.advance()
+        self._judge_placing()
+
+    def _judge_placing(self) -> None:
+        """Count bins that are let go over a place, and those of them that are in it a second later."""
+        context, path = self.context, self.network.descent.path
+        leaf = path[-1].name if path else ""
+        is_let_go = leaf == "place_bin" and not context.suction.on and context.place is None
+        if self._placed is None and is_let_go and self._aimed is not None:
+            self._placed = (*self._aimed, self.time_s + JUDGED_S)
+            self.placings += 1
+        if leaf == "place_bin" and context.is_attached and context.active and context.place is not None:
+            self._aimed = (context.active, context.place)
+        elif not is_let_go:
+            self._aimed = None
+        if self._placed is not None and self.time_s >= self._placed[2]:
+            name, index, _ = self._placed
+            pose = self.cell.true_bins()[name].world_T_object
+            self.right += stands_at(pose, context.layout.place(index))
+            self._placed = None
 
     def _feed(self) -> None:
         """Feed the next bin when none is on the belt, or the only one is lifted clear of it."""
-        bins = self.cell.true_bins()
-        coming = [bins[n].world_T_object.translation_m for n in bins if n not in self.context.stacked]
-        on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
-        is_held = bool(self.cell.cup.object)
-        if not on_belt or (is_held and not any(p[2] < 0.0 for p in on_belt)):
+        if is_belt_free(self._site, self.cell.true_bins()):
             self.cell.feed()
 
     def run(self, watch: Callable[[Episode], None] = lambda _: None) -> Result:
@@ -174,5 +213,7 @@ class Episode:
             context.dropped,
             wrong,
             self.time_s,
+            self.placings,
+            self.right,
             self._refusal if self._refusal and is_true(context, bins) else "",
         )

@@ -12,9 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 
-from decider_node.stacking.cell import FULL, SMALL
-from decider_node.stacking.layout_file import load_layout
+import numpy as np
+
+from decider_node.stacking.cell import FULL, SMALL, STANDARD
+from decider_node.stacking.layout_file import load_cell, load_layout
+from decider_node.stacking.reach import check_reach
 from handiwork_cli.processes.progress import progress
+from handiwork_core.robot_files.loader import load_robot
+from sim_bridge.mujoco.cup_slip import CupSlip
 
 from .disturbances import Disturbance, Kind
 from .episode import Episode, Result
@@ -51,6 +56,7 @@ class Run:
         lines = [
             f"seed {self.seed} {self.kind.value}: {self.outcome}, {r.stacked} of {r.places} stacked, worst "
             f"{r.worst_m * 1e3:.2f} mm {r.worst_deg:.2f} deg, dropped {r.dropped}, upside up {r.upside_up}, "
+            f"{r.right} of {r.placings} placings right, "
             f"{r.simulated_s:.0f} s simulated, {self.cpu_s:.0f} s of processor"
         ]
         if self.fault:
@@ -75,8 +81,22 @@ def run_seed(task: tuple[int, Kind], arguments: argparse.Namespace) -> Run:
     begin = time.process_time()
     seed, kind = task
     layout = FULL if arguments.full else TIER if arguments.tier else SMALL
-    layout = layout if arguments.layout is None else load_layout(arguments.layout)
-    episode = Episode(layout, seed, corrects=not arguments.no_correction)
+    site = replace(STANDARD, layout=layout) if arguments.cell is None else load_cell(arguments.cell)
+    if arguments.layout is not None:
+        site = replace(site, layout=load_layout(arguments.layout))
+    layout = site.layout
+    robot = load_robot(arguments.robot)
+    check_reach(site, robot, robot.arm(""), str(arguments.layout or arguments.cell or "cell"))
+    slip = CupSlip(arguments.slip / 1e3, np.radians(arguments.slip_deg), arguments.creep / 1e3, seed)
+    is_slipping = max(arguments.slip, arguments.slip_deg, arguments.creep) > 0.0
+    episode = Episode(
+        None,
+        seed,
+        corrects=not arguments.no_correction,
+        site=site,
+        robot_dir=arguments.robot,
+        slip=slip if is_slipping else None,
+    )
     disturb = Disturbance(kind, seed, len(layout))
     watchers: list[Callable[[Episode], None]] = [disturb]
     filming = Filming()

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import mujoco
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
+from decider_node.motion.irregular_ticks import STALE_S
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, STALE_S, obstacles, scene
-from decider_node.stacking.seeds import seeds
+from decider_node.stacking.cell import StackingCell, obstacles, scene
+from decider_node.stacking.feeding import PARKED, drawn_pose
+from decider_node.stacking.seeds import CupSolver
 from handiwork_core.model.conveyor import BeltSpec
-from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import (
     ObjectState,
@@ -26,11 +27,12 @@ from handiwork_core.model.world import (
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, SceneObject
 from handiwork_core.scene.shapes import GREY
+from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[2]
 CYCLE_S, PHYSICS_STEPS, SUCTION_STEPS = 0.01, 10, 5
-PARKED = Pose.of((-20.0, 20.0, 5.0))
+UR10 = ROOT / "src/robot_description/robots/ur10_suction"
 
 
 class Seen(Mapping[str, ObjectState]):
@@ -55,16 +57,18 @@ class Seen(Mapping[str, ObjectState]):
 
 
 class SimulatedCell:
-    """UR10, belt and bins. Bins wait on a table outside until they are put onto the belt.
+    """Arm, belt and bins. Bins wait on a table outside until they are put onto the belt.
 
     Bodies at rest sleep until an awake one touches them: a stack of 36 costs nothing without contact.
     """
 
-    def __init__(self, bins: int, seed: int) -> None:
-        self.robot = load_robot(ROOT / "src/robot_description/robots/ur10_suction")
+    def __init__(
+        self, bins: int, seed: int, site: StackingCell, robot_dir: Path = UR10, slip: CupSlip | None = None
+    ) -> None:
+        self.site, self.robot = site, load_robot(robot_dir)
         self.arm = self.robot.arm("")
-        self.world = MujocoWorld(self.robot, self._with_table(scene(bins, PARKED), bins))
-        self.world.model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        declared = self._with_table(scene(site, bins, PARKED), bins)
+        self.world = MujocoWorld(self.robot, declared, sleeps=True, slip=slip)
         self._rng = np.random.default_rng(seed)
         self._indices = self.world.indices(self.arm.joint_names)
         assert self.arm.gripper is not None
@@ -92,7 +96,9 @@ class SimulatedCell:
         self.controller = ReactiveController(
             self.robot, self.arm, Pose.identity(), Settings(clearance_m=0.002)
         )
-        self.controller.set_world(obstacles())
+        self.controller.set_world(obstacles(self.site))
+        assert self.arm.gripper is not None
+        self._solver = CupSolver(self.controller, self.arm.gripper.tcp_offset_m)
         self._command, self._belt_runs = None, None
 
     def bins(self) -> Mapping[str, ObjectState]:
@@ -172,7 +178,7 @@ class SimulatedCell:
         """
         if on != self._belt_runs:
             self._belt_runs = on
-            self.world.belts.run("belt", BeltSpec((0.0, -BELT_MPS if on else 0.0, 0.0)))
+            self.world.belts.run("belt", BeltSpec((0.0, -self.site.belt.speed if on else 0.0, 0.0)))
 
     def go(self, command: MotionCommand) -> None:
         """Take a command for the tip; those of the controller are for the flange.
@@ -201,8 +207,7 @@ class SimulatedCell:
             world_T_tip: The pose.
             near: Configuration that the solution should be near, (6,), rad; None for any.
         """
-        flange = world_T_tip @ self._tip_T_ee
-        return self.controller.configuration(flange, seeds(world_T_tip, near))
+        return self._solver.configuration(world_T_tip, near)
 
     def feed(self) -> str | None:
         """Put the next bin onto the belt, upright or upside down, anywhere across, with any heading.
@@ -213,12 +218,9 @@ class SimulatedCell:
         if not self._waiting:
             return None
         name = self._waiting.pop(0)
-        at = (self._rng.uniform(-0.12, 0.12), 1.35, BELT_Z_M + 0.5 * HEIGHT_M + 0.005)
-        turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), self._rng.uniform(-np.pi, np.pi))
-        if self._rng.random() < 0.5:
-            turn = turn @ Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi)
+        pose = drawn_pose(self.site, self._rng)
         self._seen.append(name)
-        self.world.set_object_pose(name, Pose.of(at, turn))
+        self.world.set_object_pose(name, pose)
         return name
 
     def advance(self) -> None:

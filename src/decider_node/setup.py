@@ -19,5 +19,11 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["decider_node = decider_node.node:main"]},
+    entry_points={
+        "console_scripts": [
+            "decider_node = decider_node.node:main",
+            "bin_feeder = decider_node.feeder:main",
+            "sorting_node = decider_node.sorting_node:main",
+        ]
+    },
 )

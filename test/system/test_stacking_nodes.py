@@ -1,4 +1,4 @@
-"""The bin-stacking cell as processes: bins come off the belt into their places, also when the network is killed."""
+"""The stacking and the sorting cell as processes: bins come into their places, also when the network is killed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
 from handiwork_ros.rclpy_support.qos import LATCHED
+from support.paths import ROOT
 from support.stack.started import Started, launched
 
+CONFIG = ROOT / "config"
 LONGEST_S = 280.0
 """The longest run, s: ten times its duration on an idle machine."""
 
@@ -46,14 +48,16 @@ class Pictures:
 
 
 @contextmanager
-def stacking(log: Path) -> Iterator[tuple[Started, Pictures]]:
+def started_cell(
+    log: Path, launch_file: str = "stacking.launch.xml", **arguments: str
+) -> Iterator[tuple[Started, Pictures]]:
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node("stacking_listener", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:
-        with launched(log, {"real_time_factor": "0.5"}, "stacking.launch.xml") as started:
+        with launched(log, {"real_time_factor": "0.5", **arguments}, launch_file) as started:
             yield started, Pictures(executor, started)
     finally:
         executor.shutdown()
@@ -74,7 +78,7 @@ def command_of(pid: int) -> str:
 def test_bins_are_stacked_through_nodes_also_by_a_network_that_was_killed_with_one_in_the_cup(
     tmp_path: Path,
 ) -> None:
-    with stacking(tmp_path / "launch.log") as (started, pictures):
+    with started_cell(tmp_path / "launch.log") as (started, pictures):
         pictures.wait("stacked 1 of 36")
         pictures.wait("stacked 1 of 36", "place_bin")
         killed = pid_of(started, "decider_node")
@@ -82,3 +86,17 @@ def test_bins_are_stacked_through_nodes_also_by_a_network_that_was_killed_with_o
         pictures.wait("stacked 2 of 36")
         assert pid_of(started, "decider_node") != killed
     assert "holds its lock" not in started.output
+
+
+@pytest.mark.timeout(2 * LONGEST_S)
+def test_bins_that_wait_are_fed_and_stacked_by_a_layout_from_yaml(tmp_path: Path) -> None:
+    scene, layout = CONFIG / "scenes/bin_stacking_fed.yaml", CONFIG / "stacking/small.yaml"
+    arguments = {"feeds": "true", "scene_file": str(scene), "layout_file": str(layout)}
+    with started_cell(tmp_path / "launch.log", **arguments) as (_, pictures):
+        pictures.wait("stacked 1 of 12")
+
+
+@pytest.mark.timeout(2 * LONGEST_S)
+def test_a_cube_is_sorted_through_nodes(tmp_path: Path) -> None:
+    with started_cell(tmp_path / "launch.log", "sorting.launch.xml") as (_, pictures):
+        pictures.wait("sorted 1")

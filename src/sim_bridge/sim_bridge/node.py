@@ -29,6 +29,7 @@ from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.safety.server import SafetyServer
 from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.simulation import Simulation
 from sim_bridge.ros.isaac_emulation.topics import IsaacInterface
 from sim_bridge.ros.publishers import ContractPublishers
@@ -79,6 +80,14 @@ class SimBridge(ManagedNode):
         self._paused = self.parameter("paused", False, "start with the world paused")
         self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
         self._randomize = self.parameter("randomize", False, "scatter the scene's objects at the start")
+        text = "bodies at rest are not computed until one that moves touches them: scenes with many objects cost less"
+        self._sleeps = self.parameter("sleep_at_rest", False, text)
+        text = "sliding of an object while the lip of a suction cup closes, standard deviation along each side [m]"
+        self._slip_m = self.parameter("cup_slip_m", 0.0, text)
+        text = "turn of an object while the lip of a suction cup closes, standard deviation [rad]"
+        self._slip_rad = self.parameter("cup_slip_rad", 0.0, text)
+        text = "speed of sliding of a held object per load across the axis of the cup [m/s per N]"
+        self._creep = self.parameter("cup_creep", 0.0, text)
         text = "handiwork: the robot-and-world contract; isaac: the interface of Isaac Sim's bridge, for isaac_bridge"
         self._interface = self.parameter("interface", "handiwork", text)
         text = "further folders below which requests may name files, separated by colons"
@@ -121,7 +130,9 @@ class SimBridge(ManagedNode):
         safety = UNSUPERVISED if is_hardware else load_safety(Path(self._safety_file), robot)
         report(0.5, "building the world")
         try:
-            simulation = Simulation(robot, scene, safety)
+            slip = CupSlip(self._slip_m, self._slip_rad, self._creep, self._seed)
+            slips = slip if any((self._slip_m, self._slip_rad, self._creep)) else None
+            simulation = Simulation(robot, scene, safety, sleeps=self._sleeps, slip=slips)
             if self._randomize:
                 simulation.reset(scene.randomized(self._seed), self._seed)
         except ValueError as error:

@@ -8,6 +8,7 @@ import pytest
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
+from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.paths import ROBOTS, ROOT
 
@@ -20,8 +21,8 @@ HALF_M, WEIGHT_N = 0.04, 0.4 * 9.81
 class Cell:
     """The arm at home, its cup pointing down in mid-air, and a parcel before it."""
 
-    def __init__(self) -> None:
-        self.sim = Simulation(ROBOT, SCENE)
+    def __init__(self, slip: CupSlip | None = None) -> None:
+        self.sim = Simulation(ROBOT, SCENE, slip=slip)
         self.cup = self.sim.world.cups["ur10_suction"]
         self.sim.advance(50)
         self.tip = self.sim.world.body_pose("ur10_suction/suction_tip")
@@ -35,6 +36,11 @@ class Cell:
         self.sim.world.set_object_pose("parcel", Pose.of(at, turn))
         self.cup.switch(on=True)
         self.cup.update(CONTROL_S)
+
+    def in_tip(self) -> Pose:
+        """Return the pose of the parcel in the frame of the rim."""
+        parcel = self.sim.world.object_states()["parcel"].world_T_object
+        return self.sim.world.body_pose("ur10_suction/suction_tip").inverse() @ parcel
 
     def height(self) -> float:
         return float(self.sim.world.object_states()["parcel"].world_T_object.translation_m[2])
@@ -126,3 +132,30 @@ def test_a_reset_switches_the_cup_off(cell: Cell) -> None:
     cell.sim.reset(SCENE)
     fresh = cell.sim.world.cups["ur10_suction"]
     assert (fresh.on, fresh.object) == (False, "")
+
+
+def test_an_object_slides_under_a_lip_that_slips_and_is_still_held() -> None:
+    cell = Cell(CupSlip(aside_m=0.004, turn_rad=0.02, seed=1))
+    cell.offer(-0.001)
+    assert cell.cup.object == "parcel"
+    before = cell.in_tip()
+    cell.sim.advance(200)
+    after = cell.in_tip()
+    moved = after.translation_m - before.translation_m
+    assert 0.002 < float(np.linalg.norm(moved[:2])) < 0.02
+    assert cell.cup.object == "parcel"
+    cell.sim.advance(200)
+    assert np.linalg.norm(cell.in_tip().translation_m - after.translation_m) < 2e-4, "the lip has closed"
+
+
+def test_a_held_object_creeps_along_a_load_across_the_cup() -> None:
+    moved = []
+    for creep in (0.0, 0.0002):
+        cell = Cell(CupSlip(creep_m_per_ns=creep))
+        cell.offer(-0.001)
+        before = cell.sim.world.object_states()["parcel"].world_T_object.translation_m
+        cell.push((10.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        cell.sim.advance(500)
+        moved.append((cell.sim.world.object_states()["parcel"].world_T_object.translation_m - before)[0])
+        assert cell.cup.object == "parcel"
+    assert moved[1] - moved[0] == pytest.approx(0.0002 * 10.0 * 500 * CONTROL_S, rel=0.15)

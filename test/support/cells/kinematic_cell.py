@@ -9,7 +9,7 @@ import numpy as np
 from decider_node.motion.command import MotionCommand
 from decider_node.stacking.application import stacking_network
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import BELT_Z_M
+from decider_node.stacking.cell import STANDARD
 from decider_node.stacking.context import StackContext
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import (
@@ -22,6 +22,7 @@ from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import ObjectState
 
 STEP_M, TICK_S = 0.02, 0.02
+BELT_Z_M = STANDARD.belt.top_z
 HOME = Pose.of((0.0, 0.62, 0.2), Rotation.from_rpy(np.pi, 0.0, 0.0))
 STILL = frozen(np.zeros(3))
 
@@ -97,7 +98,7 @@ class Stacking:
 
     def __init__(self, bins: dict[str, Pose], layout: Layout, *, corrects: bool = True) -> None:
         self.cell = KinematicCell(bins)
-        self.context = StackContext(self.cell, layout, corrects)
+        self.context = StackContext(self.cell, replace(STANDARD, layout=layout), corrects)
         self.network = stacking_network(self.context, lambda _: MotionCommand(HOME))
         self.now_s, self.leaves = 0.0, [""]
 

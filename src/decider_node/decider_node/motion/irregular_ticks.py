@@ -32,6 +32,10 @@ class TrajectorySample:
     ahead_s: float
 
 
+STALE_S = 0.2
+"""Age of the observation of objects, against the joints, from which an arm stops: they may be elsewhere by now, s."""
+
+
 class UnevenCycles:
     """Points of one arm, each for a time of its own.
 

@@ -74,6 +74,12 @@ class SortingContext:
     held: bool = False
     sorted_count: int = 0
 
+    @property
+    def status(self) -> str:
+        """The logical state in a line."""
+        holds = "held" if self.held else "not held"
+        return f"sorted {self.sorted_count}, active {self.active or 'none'} ({holds})"
+
     def renew(self) -> None:
         """Forget the present action."""
         self.active, self.target, self.held = None, None, False
@@ -173,7 +179,7 @@ def _grasp() -> StateMachineDecider[SortingContext]:
         Reach(to_cube, 0.006, 0.03),
         Lock(5.0),
         Write(lambda context: context.cell.grip(CLOSED_M)),
-        Stay(to_cube, 0.5),
+        Stay(to_cube, 0.9),  # the action of a gripper answers later than its fingers would move
         Shift(lambda context: np.array([0.0, 0.0, 0.15]), 0.05),
         Unlock(),
     ]

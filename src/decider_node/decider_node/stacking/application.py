@@ -14,18 +14,16 @@ from decider_node.network.states import Lock, SequenceDecider, State, StateMachi
 from decider_node.network.timed import Act, WaitState
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
-from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
+from .cell import above_shelf
 from .choice import is_shelf_free
 from .context import StackContext
 from .grasping import to_grasp
 from .monitors import monitors
-from .placing import CARRY_Z_M, PlacePlan
+from .placing import PlacePlan
 
 CLOSE_LIMIT_S, LOCK_LIMIT_S, LIFT_M = 3.0, 15.0, 0.3
 UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
-HOME = Pose.of((0.0, 0.62, 0.2), DOWN)
-"""Pose of the tip in world, above the end of the belt."""
 
 
 class Dispatch(Decider[StackContext]):
@@ -52,8 +50,9 @@ class HoldBin(Decider[StackContext]):
 
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Send the command."""
-        moment.context.target = HOME
-        moment.context.cell.go(MotionCommand(HOME))
+        home = moment.context.site.world_T_home
+        moment.context.target = home
+        moment.context.cell.go(MotionCommand(home))
         return None
 
 
@@ -139,7 +138,9 @@ def _lift() -> StateMachineDecider[StackContext]:
     """Return a machine for a start with a bin in the cup: it may hang between others, or behind the end of the belt."""
 
     def up(context: StackContext) -> Array:
-        return np.array([0.0, 0.0, float(np.clip(CARRY_Z_M - context.tip.translation_m[2], 0.0, LIFT_M))])
+        return np.array(
+            [0.0, 0.0, float(np.clip(context.site.carry_z - context.tip.translation_m[2], 0.0, LIFT_M))]
+        )
 
     return StateMachineDecider("lift_bin", SequenceDecider([Shift(up, 0.05, 0.5), Write(_is_up)]))
 
@@ -152,9 +153,9 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
     """Return a machine that lays the held bin onto the shelf and leaves it there."""
     plan = PlacePlan()
 
-    def above_shelf(context: StackContext) -> MotionCommand:
+    def pass_shelf(context: StackContext) -> MotionCommand:
         """Return a command beyond the shelf and over it, the cup down: from here both sides are free."""
-        at = (SHELF_RADIUS_M + 0.12) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M + 0.38)
+        at = above_shelf(context.site.shelf)
         turn = Rotation.from_axis_angle(UP, _pan_heading(context, at))
         return MotionCommand(Pose.of(at, turn @ DOWN), posture=None)
 
@@ -166,8 +167,8 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
         Write(_open),
         WaitState(0.2),
         Shift(plan.off_shelf, 0.03, 0.6),
-        Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
-        Reach(above_shelf, 0.08, 0.2),
+        Shift(lambda context: np.array([0.0, 0.0, context.site.shelf.over - 0.03]), 0.08),
+        Reach(pass_shelf, 0.08, 0.2),
         Write(after),
         Unlock(),
     ]

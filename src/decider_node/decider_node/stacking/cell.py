@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -26,55 +27,197 @@ from handiwork_core.scene.loader import Scene, SceneObject
 from .bin import HEIGHT_M, WIDTH_M, bin_body
 from .layout import Layout
 
-FLOOR_Z_M, BELT_Z_M, PALLET_Z_M = -0.75, -0.25, -0.59
-BELT_END_Y_M, BELT_START_Y_M, BELT_MPS = 0.42, 2.4, 0.3
-SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.5, 0.70, -0.06
-"""Bottom of a bin that is on its side on the shelf: angle and distance about the robot, height of its middle."""
-DROPPED_Z_M = -0.62
-"""Height of a bin's middle below which it lies on the floor, m."""
-STALE_S = 0.2
-"""Age of the observation of bins, against the joints, from which the arm stops: they may be elsewhere by now, s."""
+ON_FLOOR_M = 0.13
+"""Height of a bin's middle over the floor below which it lies there, m."""
 
+
+@dataclass(frozen=True, slots=True)
+class Belt:
+    """The conveyor, which runs along -y; lengths in m, in the frame ``world``, whose origin is the arm's base.
+
+    Attributes:
+        x: Middle of the belt.
+        width: Its width.
+        start_y: y of its beginning.
+        end_y: y of its end, where bins wait.
+        top_z: z of its surface.
+        speed: Speed while no bin waits, m/s.
+        barrier_y: y below which a bin stops the belt, as a light barrier does.
+        pick_y: y up to which a bin on the belt is picked; bins farther back are left to come.
+    """
+
+    x: float = 0.0
+    width: float = 0.6
+    start_y: float = 2.4
+    end_y: float = 0.42
+    top_z: float = -0.25
+    speed: float = 0.3
+    barrier_y: float = 0.62
+    pick_y: float = 0.78
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The shelf on which upright bins are set on their side, to be gripped again from behind.
+
+    Attributes:
+        azimuth: Angle of its direction from the arm's base, rad.
+        radius: Distance of the bottom of a bin on it from the arm's axis, m.
+        tool_z: z of the middle of a bin on it, m.
+        over: Height over ``tool_z`` at which the cup passes above a bin on it, m.
+        beyond: Distance beyond ``radius`` at which it passes, m.
+        out: Way of the cup out of a bin that it has put down, more than the bin's height, m.
+    """
+
+    azimuth: float = 0.5
+    radius: float = 0.70
+    tool_z: float = -0.06
+    over: float = 0.38
+    beyond: float = 0.12
+    out: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Pallet:
+    """The board below the stack; its top is the ground of the layout. Lengths in m.
+
+    Attributes:
+        x: Middle.
+        y: Middle.
+        size_x: Length along x.
+        size_y: Length along y.
+    """
+
+    x: float = 0.64
+    y: float = -0.41
+    size_x: float = 0.72
+    size_y: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Feeder:
+    """How a simulation puts bins onto the belt. Lengths in m.
+
+    Attributes:
+        y: Where along the belt.
+        aside: Largest distance of a bin from the middle of the belt.
+        upside_down: Share of bins that come with their open side down.
+    """
+
+    y: float = 1.35
+    aside: float = 0.12
+    upside_down: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class StackingCell:
+    """A cell around an arm whose base is the origin of ``world``. Lengths in m.
+
+    Attributes:
+        layout: Places of the stack.
+        belt: The conveyor.
+        shelf: The flip shelf.
+        pallet: The board below the stack.
+        feeder: How a simulation brings bins.
+        home: Position of the cup's rim while it waits, the cup down.
+        floor_z: z of the floor.
+        carry_z: Lowest height of the rim across the cell.
+        reach: Distances from the arm's axis between which a loose bin is picked.
+        middle: Middle of a capsule between belt and stack that the arm crosses above, 0.2 m thick to each side.
+        divide: y / x of the line through the base that parts the side of the belt from that of the stack.
+    """
+
+    layout: Layout
+    belt: Belt = Belt()
+    shelf: Shelf = Shelf()
+    pallet: Pallet = Pallet()
+    feeder: Feeder = Feeder()
+    home: tuple[float, float, float] = (0.0, 0.62, 0.2)
+    floor_z: float = -0.75
+    carry_z: float = 0.25
+    reach: tuple[float, float] = (0.3, 1.12)
+    middle: tuple[float, float, float] = (0.42, 0.24, -0.55)
+    divide: float = 0.5
+
+    @property
+    def dropped_z(self) -> float:
+        """Height of a bin's middle below which it lies on the floor, m."""
+        return self.floor_z + ON_FLOOR_M
+
+    @property
+    def world_T_home(self) -> Pose:
+        """Pose of the cup's rim in world above the end of the belt."""
+        return Pose.of(self.home, Rotation.from_rpy(np.pi, 0.0, 0.0))
+
+
+PALLET_Z_M = -0.59
 FULL = Layout((0.85, 0.64, 0.43), (-0.72, -0.41, -0.1), 4, PALLET_Z_M)
 SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)
+STANDARD = StackingCell(FULL)
+"""The cell of ``config/scenes/bin_stacking.yaml``, for a UR10."""
 
 
 @cache
-def shelf_axis() -> Array:
-    """Return the horizontal unit vector from the robot to the shelf, (3,)."""
-    return frozen([np.cos(SHELF_AZIMUTH_RAD), np.sin(SHELF_AZIMUTH_RAD), 0.0])
+def shelf_axis(shelf: Shelf) -> Array:
+    """Return the horizontal unit vector from the robot to the shelf, (3,).
+
+    Args:
+        shelf: The shelf.
+    """
+    return frozen([np.cos(shelf.azimuth), np.sin(shelf.azimuth), 0.0])
 
 
 @cache
-def place_on_shelf() -> Pose:
-    """Return the pose in world of a bin on its side, its open side towards the robot."""
-    out, up = shelf_axis(), np.array([0.0, 0.0, 1.0])
-    middle = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * out + SHELF_TOOL_Z_M * up
+def above_shelf(shelf: Shelf) -> Array:
+    """Return the position in world, (3,), m, beyond the shelf and over it, from where both sides are free.
+
+    Args:
+        shelf: The shelf.
+    """
+    return frozen((shelf.radius + shelf.beyond) * shelf_axis(shelf) + (0.0, 0.0, shelf.tool_z + shelf.over))
+
+
+@cache
+def place_on_shelf(shelf: Shelf) -> Pose:
+    """Return the pose in world of a bin on its side, its open side towards the robot.
+
+    Args:
+        shelf: The shelf.
+    """
+    out, up = shelf_axis(shelf), np.array([0.0, 0.0, 1.0])
+    middle = (shelf.radius - 0.5 * HEIGHT_M) * out + shelf.tool_z * up
     return Pose.of(middle, Rotation.from_matrix(np.column_stack([np.cross(up, -out), up, -out])))
 
 
-def fixtures() -> tuple[SceneObject, ...]:
-    """Return all objects that do not move; the belt's surface does."""
-    out = shelf_axis()
-    shelf = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * out
-    turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), SHELF_AZIMUTH_RAD)
-    shelf_top = SHELF_TOOL_Z_M - 0.5 * WIDTH_M
-    belt = (0.6, BELT_START_Y_M - BELT_END_Y_M, 0.1)
+def fixtures(site: StackingCell) -> tuple[SceneObject, ...]:
+    """Return all objects that do not move; the belt's surface does.
+
+    Args:
+        site: The cell.
+    """
+    belt, pallet, z = site.belt, site.pallet, site.layout.ground_z_m
+    out = shelf_axis(site.shelf)
+    shelf = (site.shelf.radius - 0.5 * HEIGHT_M) * out
+    turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), site.shelf.azimuth)
+    shelf_top = site.shelf.tool_z - 0.5 * WIDTH_M
+    size = (belt.width, belt.start_y - belt.end_y, 0.1)
+    middle = (belt.x, 0.5 * (belt.start_y + belt.end_y), belt.top_z - 0.05)
     return (
-        _box("floor", (6.0, 6.0, 0.1), (0.0, 0.0, FLOOR_Z_M - 0.05)),
-        _box("belt", belt, (0.0, 0.5 * (BELT_START_Y_M + BELT_END_Y_M), BELT_Z_M - 0.05), belt=True),
-        _box("belt_end", (0.6, 0.02, 0.12), (0.0, BELT_END_Y_M - 0.01, BELT_Z_M - 0.04)),
-        _box("pallet", (0.72, 1.0, 0.1), (0.64, -0.41, PALLET_Z_M - 0.05)),
+        _box("floor", (6.0, 6.0, 0.1), (0.0, 0.0, site.floor_z - 0.05)),
+        _box("belt", size, middle, runs=BeltSpec((0.0, -belt.speed, 0.0))),
+        _box("belt_end", (belt.width, 0.02, 0.12), (belt.x, belt.end_y - 0.01, belt.top_z - 0.04)),
+        _box("pallet", (pallet.size_x, pallet.size_y, 0.1), (pallet.x, pallet.y, z - 0.05)),
         _box("shelf", (0.16, 0.34, 0.03), (*shelf[:2], shelf_top - 0.015), turn),
-        _box("shelf_post", (0.06, 0.06, shelf_top - 0.03 - FLOOR_Z_M),
-             (*shelf[:2], 0.5 * (shelf_top - 0.03 + FLOOR_Z_M)), turn),
+        _box("shelf_post", (0.06, 0.06, shelf_top - 0.03 - site.floor_z),
+             (*shelf[:2], 0.5 * (shelf_top - 0.03 + site.floor_z)), turn),
     )  # fmt: skip
 
 
-def scene(bins: int, parked: Pose) -> Scene:
+def scene(site: StackingCell, bins: int, parked: Pose) -> Scene:
     """Return the cell with bins named ``bin_<n>``.
 
     Args:
+        site: The cell.
         bins: Number of bins.
         parked: Pose of the first bin; the others are beside it along x.
     """
@@ -87,26 +230,33 @@ def scene(bins: int, parked: Pose) -> Scene:
         )
         for k in range(bins)
     ]
-    return Scene("bin_stacking", "bin_stacking", Pose.identity(), (*fixtures(), *items))
+    return Scene("bin_stacking", "bin_stacking", Pose.identity(), (*fixtures(site), *items))
 
 
-def regions() -> dict[str, tuple[WorldObject, Pose]]:
+def regions(site: StackingCell) -> dict[str, tuple[WorldObject, Pose]]:
     """Return body and pose of the regions by name.
 
     ``over_shelf`` keeps the arm off a bin on the shelf, ``low_middle`` keeps it up between the sides.
+
+    Args:
+        site: The cell.
     """
-    shelf = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M)
+    shelf = (site.shelf.radius - 0.5 * HEIGHT_M) * shelf_axis(site.shelf) + (0.0, 0.0, site.shelf.tool_z)
     ball = Shape(ShapeKind.SPHERE, np.array([0.19]), Pose.identity())
     capsule = Shape(ShapeKind.CAPSULE, np.array([0.2, 0.2]), Pose.identity())
     return {
         "over_shelf": (WorldObject("over_shelf", (ball,), True), Pose.of(shelf)),
-        "low_middle": (WorldObject("low_middle", (capsule,), True), Pose.of((0.42, 0.24, -0.55))),
+        "low_middle": (WorldObject("low_middle", (capsule,), True), Pose.of(site.middle)),
     }
 
 
-def obstacles() -> World:
-    """Return the objects that the arm avoids: fixtures, and the regions."""
-    objects = {item.name: (item.body, item.world_T_object) for item in fixtures()} | regions()
+def obstacles(site: StackingCell) -> World:
+    """Return the objects that the arm avoids: fixtures, and the regions.
+
+    Args:
+        site: The cell.
+    """
+    objects = {item.name: (item.body, item.world_T_object) for item in fixtures(site)} | regions(site)
     still = frozen(np.zeros(3))
     return World(
         0.0,
@@ -116,10 +266,9 @@ def obstacles() -> World:
 
 
 def _box(
-    name: str, size: ArrayLike, at: ArrayLike, turn: Rotation | None = None, *, belt: bool = False
+    name: str, size: ArrayLike, at: ArrayLike, turn: Rotation | None = None, *, runs: BeltSpec | None = None
 ) -> SceneObject:
     shape = Shape(ShapeKind.BOX, np.asarray(size, dtype=np.float64), Pose.identity())
     body = WorldObject(name, (shape,), is_static=True)
-    runs = BeltSpec((0.0, -BELT_MPS, 0.0)) if belt else None
-    grey = (0.15, 0.15, 0.15, 1.0) if belt else (0.5, 0.5, 0.5, 1.0)
+    grey = (0.5, 0.5, 0.5, 1.0) if runs is None else (0.15, 0.15, 0.15, 1.0)
     return SceneObject(body, Pose.of(at, turn), 0.6, grey, belt=runs)

@@ -8,46 +8,45 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import ObjectState
 
 from .bin import LENGTH_M, is_level, open_side, wall_up
-from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis
+from .cell import Shelf, StackingCell, place_on_shelf, shelf_axis
 from .context import StackContext
 from .occupancy import blockers, open_places
 
-REACH_M = (0.3, 1.12)
-PICK_Y_M = 0.78
-"""y up to which a bin on the belt is picked, m; bins farther back are left to come."""
 REST_MPS, REST_RADPS = 0.05, 0.5
 """Speeds from which a bin moves, m/s and rad/s; it is judged when it has come to rest."""
 PATIENCE_S = 30.0
 """Time that a person has to lay down, or take away, a bin that cannot be held, s."""
 
 
-def can_be_picked(state: ObjectState) -> bool:
+def can_be_picked(site: StackingCell, state: ObjectState) -> bool:
     """Check whether a bin is within reach, standing on its bottom or its rim, or lying on a side.
 
     Args:
+        site: The cell.
         state: State of the bin.
     """
-    return is_near(state) and _has_level_side(state.world_T_object)
+    return is_near(site, state) and _has_level_side(site, state.world_T_object)
 
 
-def refusal(state: ObjectState) -> str:
+def refusal(site: StackingCell, state: ObjectState) -> str:
     """Return why a bin at rest within reach cannot be held.
 
     Args:
+        site: The cell.
         state: State of the bin.
 
     Returns:
         The reason; empty when it can be held, still moves, or is not within reach.
     """
-    if not is_near(state) or _has_level_side(state.world_T_object) or not is_at_rest(state):
+    if not is_near(site, state) or _has_level_side(site, state.world_T_object) or not is_at_rest(state):
         return ""
     up = np.abs(state.world_T_object.rotation.matrix()[2])
     tilt = np.degrees(np.arccos(np.clip(float(up.max()), 0.0, 1.0)))
     return f"leans by {tilt:.0f} degrees, so no side is level for the cup: lay it down, or take it away"
 
 
-def _has_level_side(pose: Pose) -> bool:
-    return is_level(pose) or wall_up(pose) is not None or is_on_shelf(pose)
+def _has_level_side(site: StackingCell, pose: Pose) -> bool:
+    return is_level(pose) or wall_up(pose) is not None or is_on_shelf(site.shelf, pose)
 
 
 def is_at_rest(state: ObjectState) -> bool:
@@ -60,25 +59,28 @@ def is_at_rest(state: ObjectState) -> bool:
     return bool(speed < REST_MPS and spin < REST_RADPS)
 
 
-def is_near(state: ObjectState) -> bool:
+def is_near(site: StackingCell, state: ObjectState) -> bool:
     """Check whether a bin is within reach of the arm.
 
     Args:
+        site: The cell.
         state: State of the bin.
     """
     x, y, z = state.world_T_object.translation_m
-    return bool(REACH_M[0] < np.hypot(x, y) < REACH_M[1] and z >= DROPPED_Z_M and y <= PICK_Y_M)
+    near_m, far_m = site.reach
+    return bool(near_m < np.hypot(x, y) < far_m and z >= site.dropped_z and y <= site.belt.pick_y)
 
 
-def is_on_shelf(pose: Pose) -> bool:
+def is_on_shelf(shelf: Shelf, pose: Pose) -> bool:
     """Check whether a bin stands on its side on the shelf, its bottom away from the robot.
 
     Args:
+        shelf: The shelf.
         pose: Pose of the bin.
     """
-    x, y, z = np.abs(pose.translation_m - place_on_shelf().translation_m)
+    x, y, z = np.abs(pose.translation_m - place_on_shelf(shelf).translation_m)
     near = bool(np.hypot(x, y) < 0.06 and z < 0.08)  # on its short side it is 50 mm higher
-    return near and float(open_side(pose) @ -shelf_axis()) > 0.95
+    return near and float(open_side(pose) @ -shelf_axis(shelf)) > 0.95
 
 
 def is_shelf_free(context: StackContext) -> bool:
@@ -87,7 +89,7 @@ def is_shelf_free(context: StackContext) -> bool:
     Args:
         context: The logical state.
     """
-    shelf = place_on_shelf().translation_m
+    shelf = place_on_shelf(context.site.shelf).translation_m
     others = (name for name in context.bins if name != context.suction.object)
     return all(
         float(np.linalg.norm(context.bins[name].world_T_object.translation_m - shelf)) > LENGTH_M
@@ -108,7 +110,7 @@ def best_bin(context: StackContext, free: list[str]) -> str | None:
     Returns:
         Its name; None when nothing can be picked, or nothing could be placed.
     """
-    able = [name for name in free if can_be_picked(context.bins[name])]
+    able = [name for name in free if can_be_picked(context.site, context.bins[name])]
     able.sort(key=lambda name: rank(context, name))
     for name in able:
         if next(open_places(context, without=name), None) is not None:
@@ -131,10 +133,10 @@ def rank(context: StackContext, name: str) -> tuple[float, ...]:
         A key for sorting; the smallest comes first.
     """
     pose = context.bins[name].world_T_object
-    if is_on_shelf(pose):
+    if is_on_shelf(context.site.shelf, pose):
         return (0.0,)
     x, y, z = pose.translation_m
-    if y > BELT_END_Y_M and abs(x) < 0.4:
+    if y > context.site.belt.end_y and abs(x - context.site.belt.x) < 0.5 * context.site.belt.width + 0.1:
         return (2.0, float(y))
     return (1.0, -round(float(z), 1), float(not _blocks(context, name)), float(y))
 

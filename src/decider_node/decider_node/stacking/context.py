@@ -14,6 +14,7 @@ from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import ObjectState
 
 from .bin import CupPose
+from .cell import StackingCell
 from .layout import Layout
 
 
@@ -80,7 +81,7 @@ class StackContext:
     """The logical state: monitors write it and deciders read it."""
 
     cell: CellPort
-    layout: Layout
+    site: StackingCell
     corrects: bool = True
     bins: Mapping[str, ObjectState] = field(default_factory=dict)
     tip: Pose = field(default_factory=Pose.identity)
@@ -109,6 +110,11 @@ class StackContext:
     """Bins within reach that cannot be held, and why."""
     is_new: bool = True
     """True when all places of the stack have to be checked."""
+
+    @property
+    def layout(self) -> Layout:
+        """The places of the stack."""
+        return self.site.layout
 
     @property
     def stacked(self) -> list[str]:

@@ -8,12 +8,13 @@ from decider_node.motion.approach import are_close
 from decider_node.network.network import FunctionMonitor, Monitor
 
 from .bin import grasp_of
-from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf
+from .cell import place_on_shelf
 from .choice import Refused, best_bin, can_be_picked, is_on_shelf, refusal
 from .context import StackContext
 from .occupancy import StackMonitor, choose_place
 
-BARRIER_Y_M, CLEAR_M = 0.62, 0.2
+CLEAR_M = 0.2
+"""Height over the belt from which a held bin is clear of it, m."""
 DRIFT_SHARE, DRIFT_MPS = 0.1, 0.05
 STATUS_S = 1.0
 
@@ -64,8 +65,10 @@ def switch_belt(context: StackContext, now_s: float) -> None:
 
 def _waits(context: StackContext, name: str) -> bool:
     x, y, z = context.bins[name].world_T_object.translation_m
-    most_z = BELT_Z_M + CLEAR_M if name == context.suction.object else np.inf
-    return bool(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and BELT_Z_M < z < most_z)
+    belt = context.site.belt
+    most_z = belt.top_z + CLEAR_M if name == context.suction.object else np.inf
+    is_across = abs(x - belt.x) < 0.5 * belt.width
+    return bool(belt.end_y < y < belt.barrier_y and is_across and belt.top_z < z < most_z)
 
 
 def forget_dropped(context: StackContext, now_s: float) -> None:
@@ -75,7 +78,7 @@ def forget_dropped(context: StackContext, now_s: float) -> None:
         context: The logical state.
         now_s: Time of the tick, s.
     """
-    if context.active is not None and _height(context, context.active) < DROPPED_Z_M:
+    if context.active is not None and _height(context, context.active) < context.site.dropped_z:
         context.active, context.dropped = None, context.dropped + 1
 
 
@@ -89,15 +92,16 @@ def choose_bin(context: StackContext, now_s: float) -> None:
         now_s: Time of the tick, s.
     """
     stacked = set(context.places.values())
-    still = {name: refusal(context.bins[name]) for name in context.refused if name in context.bins}
+    site = context.site
+    still = {name: refusal(site, context.bins[name]) for name in context.refused if name in context.bins}
     context.refused = {name: why for name, why in still.items() if why}
     if context.active is not None:
-        is_loose = context.active not in stacked and can_be_picked(context.bins[context.active])
+        is_loose = context.active not in stacked and can_be_picked(site, context.bins[context.active])
         if context.is_attached or is_loose:
             return
         context.active = None
     free = [name for name in context.bins if name not in stacked]
-    context.refused = {name: why for name in free if (why := refusal(context.bins[name]))}
+    context.refused = {name: why for name in free if (why := refusal(site, context.bins[name]))}
     held = context.suction.object if context.suction.sealed and context.suction.object in free else None
     context.active = held or best_bin(context, free)
     if context.active is not None:
@@ -133,7 +137,7 @@ def choose_grasp(context: StackContext, now_s: float) -> None:
         context.grasp, context.grasp_reached = None, False
         return
     pose = context.bins[context.active].world_T_object
-    lies_well = is_on_shelf(pose)
+    lies_well = is_on_shelf(context.site.shelf, pose)
     if context.posture is None:
         q = context.cell.joints()
         found = []
@@ -160,11 +164,12 @@ def switch_regions(context: StackContext, now_s: float) -> None:
     """
     off = set()
     if context.target is not None:
-        place = place_on_shelf().translation_m
+        place = place_on_shelf(context.site.shelf).translation_m
         if min(np.linalg.norm(p.translation_m - place) for p in (context.target, context.tip)) < 0.35:
             off |= {"over_shelf", "low_middle"}
         sides = [
-            np.sign(p.translation_m[0] * 0.5 - p.translation_m[1]) for p in (context.target, context.tip)
+            np.sign(p.translation_m[0] * context.site.divide - p.translation_m[1])
+            for p in (context.target, context.tip)
         ]
         if sides[0] == sides[1]:
             off.add("low_middle")

@@ -15,6 +15,8 @@ from .context import StackContext
 UP = np.array([0.0, 0.0, 1.0])
 NEAR_M = 0.03
 """Distance of the tip from its target below which the misalignment is measured and corrected, m."""
+NEAR_SHELF_M = 0.06
+"""The same above the shelf, m."""
 SHARE = 0.1
 """Share of the misalignment that is corrected at each tick."""
 MOST_OFF_PLACE_M = 0.004
@@ -26,15 +28,13 @@ DOWN_SPEED = 0.4
 
 Faster, joints at their limits let the tip swing out of the funnel, and it is pushed up again.
 """
-CARRY_Z_M = 0.25
-"""Lowest height of the tip across the cell, m."""
 RELEASE_M = 0.0005
 """Height above the place at which the bin is let go, m: a bin that is pressed down shears the cup."""
 TOUCHING_M = 0.002
 """Height above the place below which a bin may touch the one below, so that its target stays, m."""
 
 
-def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | None]:
+def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | None, Pose]:
     """Return the pose of the tip that would bring a well held bin to a pose, half a turn or not, and joints for it.
 
     Args:
@@ -42,7 +42,7 @@ def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | Non
         world_T_bin: Wanted pose of the bin.
 
     Returns:
-        Pose of the tip, and joint positions, (n,), rad; these are None when the arm does not reach it.
+        Pose of the tip; joint positions, (n,), rad, None when the arm does not reach it; chosen pose of the bin.
     """
     q = context.cell.joints()
     options = []
@@ -50,9 +50,9 @@ def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | Non
         tip = pose @ (INSIDE if context.needs_flip else OUTSIDE) @ _heading(context)
         near = context.cell.configuration(tip, q)
         cost = float("inf") if near is None else float(np.abs(near - q).sum())
-        options.append((cost, tip, near))
-    _, tip, near = min(options, key=lambda option: option[0])
-    return tip, near
+        options.append((cost, tip, near, pose))
+    _, tip, near, pose = min(options, key=lambda option: option[0])
+    return tip, near, pose
 
 
 def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
@@ -68,7 +68,7 @@ def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
     held = context.bins[context.active].world_T_object
     bin_T_tip = held.inverse() @ context.tip
     up = np.round(bin_T_tip.rotation.matrix()[:, 2]) * -1.0
-    shelf = place_on_shelf()
+    shelf = place_on_shelf(context.site.shelf)
     out = shelf.rotation.matrix()[:, 2]
     # Columns of the wanted rotation in a frame whose z is the open side: "up" becomes the z of world.
     side = np.cross(up, (0.0, 0.0, 1.0))
@@ -110,9 +110,9 @@ class PlacePlan:
         if context.place is None:
             raise RuntimeError("no place is open: dispatch may decide for place_bin only with one")
         self._index, self._place = context.place, context.layout.place(context.place)
-        self._tip, self._posture = tip_for(context, self._place)
+        self._tip, self._posture, _ = tip_for(context, self._place)
         at = self._tip.translation_m
-        high = Pose.of((at[0], at[1], max(CARRY_Z_M, at[2] + FUNNEL_M)), self._tip.rotation)
+        high = Pose.of((at[0], at[1], max(context.site.carry_z, at[2] + FUNNEL_M)), self._tip.rotation)
         self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
@@ -126,7 +126,7 @@ class PlacePlan:
         if self._by_wall:
             self._tip, self._posture = tip_by_wall(context)
         else:
-            self._tip, self._posture = tip_for(context, place_on_shelf())
+            self._tip, self._posture, self._place = tip_for(context, place_on_shelf(context.site.shelf))
 
     def off_shelf(self, context: StackContext) -> Array:
         """Return the way of the cup off a bin on the shelf.
@@ -141,7 +141,8 @@ class PlacePlan:
         """
         if self._by_wall:
             return np.array([0.0, 0.0, 0.2])
-        return (0.2 if self._from_outside else -0.2) * shelf_axis()
+        shelf = context.site.shelf
+        return (shelf.out if self._from_outside else -shelf.out) * shelf_axis(shelf)
 
     def over_command(self, context: StackContext) -> MotionCommand:
         """Return a command high above the place: on the way there the bin clears the shelf and the stack.
@@ -168,11 +169,13 @@ class PlacePlan:
         )
 
     def shelf_command(self, context: StackContext) -> MotionCommand:
-        """Return a command down onto the shelf.
+        """Return a command down onto the shelf, onto which a bin that has slid under the cup is not pressed.
 
         Args:
             context: The logical state.
         """
+        if context.corrects and not self._by_wall:
+            self._follow_hold(context)
         approach = Approach.along((0.0, 0.0, -0.25), 0.02)
         goal = Pose.of(self._tip.translation_m + (0.0, 0.0, RELEASE_M), self._tip.rotation)
         return MotionCommand(goal, approach, self._posture)
@@ -193,6 +196,15 @@ class PlacePlan:
             return place
         under = context.bins[name].world_T_object.translation_m[:2]
         return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))
+
+    def _follow_hold(self, context: StackContext) -> None:
+        """Aim with the bin as the cup really holds it, while the tip is near and slow and the bin hangs free."""
+        if context.active is None or not context.is_attached:
+            return
+        held = context.bins[context.active].world_T_object
+        away = float(np.linalg.norm(self._tip.translation_m - context.tip.translation_m))
+        if away < NEAR_SHELF_M and held.translation_m[2] - self._place.translation_m[2] > TOUCHING_M:
+            self._tip = self._place @ held.inverse() @ context.tip
 
     def _correct(self, context: StackContext) -> None:
         """Move the target by a share of the misalignment, when the tip follows it already."""

@@ -32,8 +32,10 @@ from robot_description.spheres.sphere_cover import (
     fitted,
 )
 
+from .cup_facts import CUP_PROTRUSION_M, CupFacts, with_cup
 from .gripper_facts import GripperFacts
 from .gripper_frames import AddedFrame, all_with_own_frames
+from .hand_spheres import with_room
 from .home_search import search_home
 from .new_robot_arms import POINT_M, Remarks, Wanted, measured, named_arms, points_of
 from .survey import FoundArm
@@ -64,6 +66,7 @@ class Described:
         covers: Quality of the spheres by link.
         remarks: Remarks for a person.
         frames: Fixed links that the URDF gets.
+        cup: The suction cup; None for none.
     """
 
     wanted: Wanted
@@ -77,6 +80,7 @@ class Described:
     covers: tuple[Coverage, ...]
     remarks: Remarks
     frames: tuple[AddedFrame, ...] = ()
+    cup: CupFacts | None = None
 
 
 def describe(
@@ -102,10 +106,14 @@ def describe(
     model, root = read_urdf(text, urdf, needs_inertia=True), ET.fromstring(text)
     given = known_parts(given or GivenRobot(), model)
     remarks = Remarks(missing=list(given.notes), doubtful=doubts(model, root))
-    arms = named_arms(model, urdf, wanted, given, remarks)
+    arms, cup = named_arms(model, urdf, wanted, given, remarks), None
+    if wanted.cup_link:
+        arms, cup = with_cup(arms, model, wanted.cup_link, wanted.cup_radius_m)
+        text = f"a rim of {2e3 * cup.radius_m:g} mm, 80 kPa, friction 0.5; take the maker's"
+        remarks.assumed.append(f"arms.{cup.arm}.suction: {text}")
     progress(f"reading the collision shapes of {len(model.links)} links")
     solids = all_solids(root, urdf)
-    spheres = given.spheres or fitted(solids, wanted.protrusion_m, progress)
+    spheres = given.spheres or _fitted(solids, wanted, progress)
     if not spheres:
         raise ConfigError(
             str(urdf), ["links: none has a collision shape; add boxes, cylinders, spheres or meshes"]
@@ -117,14 +125,27 @@ def describe(
     needless = neighbours(robot) & {verdict.pair for verdict in verdicts} | given.ignored_pairs
     robot = replace(robot, ignored_pairs=needless if given.ignored_pairs else ignored_pairs(verdicts) | apart)
     progress("measuring grippers, choosing a home")
-    grippers = measured(robot, arms, solids, remarks)
+    grippers = measured(robot, arms, solids, remarks, cup.arm if cup is not None else "")
+    if not given.spheres:
+        robot = with_room(robot, arms, grippers, solids, progress)
+        spheres = robot.spheres
     homes, motion = _homes(robot, arms, given, remarks), _motion(robot, arms, given, remarks)
     arms, grippers, frames = all_with_own_frames(arms, grippers, model.links)
     _note_frames(arms, frames, remarks)
     return Described(
         wanted, robot, arms, grippers, homes, motion, verdicts, apart,
-        tuple(_covers(spheres, solids, wanted, remarks)), remarks, frames,
+        tuple(_covers(spheres, solids, wanted, remarks)), remarks, frames, cup,
     )  # fmt: skip
+
+
+def _fitted(
+    solids: Mapping[str, tuple[Solid, ...]], wanted: Wanted, progress: Callable[[str], None]
+) -> tuple[Spheres, ...]:
+    """Fit the spheres; those of a cup are tighter, since its rim works close to what is below the object."""
+    cup = {link: shapes for link, shapes in solids.items() if link == wanted.cup_link}
+    others = {link: shapes for link, shapes in solids.items() if link not in cup}
+    tight = min(CUP_PROTRUSION_M, wanted.protrusion_m)
+    return (*fitted(others, wanted.protrusion_m, progress), *fitted(cup, tight, progress))
 
 
 def _note_frames(arms: Mapping[str, FoundArm], frames: tuple[AddedFrame, ...], remarks: Remarks) -> None:

@@ -35,6 +35,8 @@ class Wanted:
         protrusion_m: Largest protrusion of spheres beyond shapes, m.
         samples: Number of configurations for the verdicts on pairs.
         seed: Seed of these configurations.
+        cup_link: Link of a suction cup; empty: none.
+        cup_radius_m: Radius of its rim, m.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Wanted:
     protrusion_m: float = 0.01
     samples: int = 5000
     seed: int = 0
+    cup_link: str = ""
+    cup_radius_m: float = 0.02
 
 
 @dataclass(slots=True)
@@ -104,7 +108,11 @@ def _start(names: tuple[str, ...]) -> str:
 
 
 def measured(
-    robot: Robot, arms: Mapping[str, FoundArm], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
+    robot: Robot,
+    arms: Mapping[str, FoundArm],
+    solids: Mapping[str, tuple[Solid, ...]],
+    remarks: Remarks,
+    cup_arm: str = "",
 ) -> dict[str, GripperFacts]:
     """Measure the grippers; a gripper that cannot be measured gives a remark.
 
@@ -113,12 +121,15 @@ def measured(
         arms: Arms by name.
         solids: Solids by link, in its frame.
         remarks: Receives the remarks.
+        cup_arm: Name of the arm with a suction cup, which has no fingers; empty: none.
 
     Returns:
         Measured grippers by the name of their arm.
     """
     found = {}
     for name, arm in arms.items():
+        if name == cup_arm:
+            continue
         key = f"arms.{name}.gripper"
         if arm.gripper is None:
             remarks.missing.append(

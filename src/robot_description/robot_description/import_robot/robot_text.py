@@ -10,6 +10,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot
 
+from .cup_facts import cup_yaml
 from .gripper_facts import GripperFacts
 from .new_robot import Described
 from .survey import FoundArm
@@ -50,6 +51,8 @@ def robot_yaml(described: Described) -> str:
         ]
         if name in described.grippers and arm.gripper is not None:
             lines += [f"    {line}" for line in _gripper(name, arm, robot, described.grippers[name])]
+        if described.cup is not None and described.cup.arm == name:
+            lines += [f"    {line}" for line in cup_yaml(described.cup)]
     return "\n".join(lines) + "\n"
 
 

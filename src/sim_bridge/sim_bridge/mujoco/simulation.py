@@ -19,6 +19,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.supervisor import SafetySupervisor
 from handiwork_core.scene.loader import Scene
+from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.world import MujocoWorld
 from sim_bridge.mujoco.world_model import STEP_S
 
@@ -45,12 +46,22 @@ class Simulation:
         robot: The robot.
         scene: The objects, and the pose of the robot.
         safety: Limits; None for the defaults.
+        sleeps: Bodies at rest are not computed until one that moves touches them.
+        slip: How objects slide under the lips of suction cups; None: not at all.
     """
 
-    def __init__(self, robot: Robot, scene: Scene, safety: SafetyConfig | None = None) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene,
+        safety: SafetyConfig | None = None,
+        *,
+        sleeps: bool = False,
+        slip: CupSlip | None = None,
+    ) -> None:
         self.robot = robot
         self.declared = scene
-        self.world = MujocoWorld(robot, scene)
+        self.world = MujocoWorld(robot, scene, sleeps=sleeps, slip=slip)
         start = self.world.joints().position
         self.arms = arm_axes(robot, self.world.joint_names, start)
         for name, arm in robot.arms.items():

@@ -22,6 +22,7 @@ from handiwork_core.model.world import Contact
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.mujoco.cup_rim import Rim, RimView
+from sim_bridge.mujoco.cup_slip import CupSlip, LipMotion
 
 TEAR_S = 0.01
 """The time constant of the load that breaks the seal, s: shorter shocks do not break it."""
@@ -63,7 +64,9 @@ def add_seals(mj: Any, spec: Any, robot: Robot, scene: Scene) -> None:
                 seal.solref, seal.solimp = STIFFNESS, (0.99, 0.999, 0.0001, 0.5, 2.0)
 
 
-def cups_of(mj: Any, model: Any, data: Any, robot: Robot, scene: Scene) -> dict[str, SuctionCup]:
+def cups_of(
+    mj: Any, model: Any, data: Any, robot: Robot, scene: Scene, slip: CupSlip | None = None
+) -> dict[str, SuctionCup]:
     """Return the cups of a robot in a compiled model, all off.
 
     Args:
@@ -72,13 +75,14 @@ def cups_of(mj: Any, model: Any, data: Any, robot: Robot, scene: Scene) -> dict[
         data: Its state.
         robot: The robot.
         scene: The scene.
+        slip: How objects slide under the lips; None: not at all.
 
     Returns:
         Name of the gripper -> cup.
     """
     names = [item.name for item in scene.objects if _is_free(item)]
     return {
-        tool.name: SuctionCup(mj, model, data, robot, arm, cup, names)
+        tool.name: SuctionCup(mj, model, data, robot, arm, cup, names, slip)
         for arm, tool, cup in suction_arms(robot)
     }
 
@@ -94,6 +98,7 @@ class SuctionCup:
         arm: The arm that carries the cup.
         spec: Size and limits of the cup.
         movable: Names of the objects that may be held.
+        slip: How objects slide under the lip; None: not at all.
     """
 
     def __init__(
@@ -105,6 +110,7 @@ class SuctionCup:
         arm: ArmSpec,
         spec: SuctionSpec,
         movable: list[str],
+        slip: CupSlip | None = None,
     ) -> None:
         self._mj, self._model, self._data, self.spec = mj, model, data, spec
         assert arm.gripper is not None
@@ -114,6 +120,7 @@ class SuctionCup:
         self._seals = {name: model.equality(f"{arm.gripper.name}/{name}").id for name in movable}
         self._rim = Rim(mj, model, data, spec, frozenset(movable))
         self.on, self.object = False, ""
+        self._lip = None if slip is None else LipMotion(slip)
         self._blocked = False
         """True until the rim has left the surface after the seal broke: meanwhile it does not seal again."""
         self._lost = self._why = ""
@@ -191,6 +198,8 @@ class SuctionCup:
             [thing.inverse().apply(tip), cup.inverse().apply(tip), relative]
         )
         data.eq_active[seal] = 1
+        if self._lip is not None:
+            self._lip.close()
         self.object, self._lost, self._why, self._load, self._force = name, "", "", np.zeros(3), np.zeros(3)
 
     def _watch_load(self, step_s: float) -> None:
@@ -211,6 +220,19 @@ class SuctionCup:
         if torn:
             self._blocked = True
             self.let_go(f"{self.object!r} was torn off by {torn[0]}")
+        elif self._lip is not None:
+            self._slide(self._lip, -(force + pull * axis), axis, step_s)
+
+    def _slide(self, lip: LipMotion, load: Array, axis: Array, step_s: float) -> None:
+        """Move the object that the seal holds across the cup, by moving the weld."""
+        turn = self._data.xmat[self._ee].reshape(3, 3)
+        sides = np.array([turn[:, (self._axis + i) % 3] for i in (1, 2)])
+        shift, angle = lip.step(load, sides, step_s)
+        cup, thing = self._pose(self._cup), self._pose(self._model.body(self.object).id)
+        row = self._model.eq_data[self._seals[self.object]]
+        row[:3] -= thing.rotation.matrix().T @ shift
+        spin = cup.rotation.inverse() @ Rotation.from_axis_angle(axis, angle) @ cup.rotation
+        row[6:10] = (spin @ Rotation.from_wxyz(row[6:10])).wxyz
 
     def _wrench(self) -> tuple[Array, Array]:
         """Return force and moment (3,) about the rim's middle from the seal on the object, in the world."""

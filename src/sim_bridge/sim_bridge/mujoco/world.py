@@ -21,6 +21,7 @@ from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.belts import Belts
 from sim_bridge.mujoco.contacts import body_contacts
+from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.force_sensor import ForceSensor
 from sim_bridge.mujoco.parts import part_state, put_at_start, put_part
 from sim_bridge.mujoco.state_snapshot import kept_state, put_state
@@ -43,13 +44,17 @@ class MujocoWorld:
     Args:
         robot: The robot; its URDF becomes the bodies ``<robot>/<link>``.
         scene: The scene; its objects become bodies of their own names.
+        sleeps: Bodies at rest are not computed until one that moves touches them.
+        slip: How objects slide under the lips of suction cups; None: not at all.
     """
 
-    def __init__(self, robot: Robot, scene: Scene) -> None:
+    def __init__(
+        self, robot: Robot, scene: Scene, *, sleeps: bool = False, slip: CupSlip | None = None
+    ) -> None:
         import mujoco  # heavy, and only this file needs it
 
         self._mj: Any = mujoco
-        self.robot = robot
+        self.robot, self._sleeps, self._slip = robot, sleeps, slip
         self.joint_names = tuple(joint.name for joint in driven_joints(robot))
         self._arm_of = {f"{robot.name}/{link}": arm for link, arm in arm_of_links(robot).items()}
         self._arm_forces = np.zeros((len(robot.arms), 3))
@@ -58,6 +63,8 @@ class MujocoWorld:
     def _load(self, scene: Scene, time_s: float, home_seed: int | None = None) -> None:
         self.scene = scene
         self.model = compile_model(self._mj, self.robot, scene)
+        if self._sleeps:
+            self.model.opt.enableflags |= int(self._mj.mjtEnableBit.mjENBL_SLEEP)
         self.data = self._mj.MjData(self.model)
         self.data.time = time_s
         joints = [self.model.joint(f"{self.robot.name}/{name}") for name in self.joint_names]
@@ -85,7 +92,9 @@ class MujocoWorld:
         self.data.qpos[self._q] = start
         put_at_start(self.data, scene.objects)
         self.belts = Belts(self.model, self.data, scene)
-        self.cups: dict[str, SuctionCup] = cups_of(self._mj, self.model, self.data, self.robot, scene)
+        self.cups: dict[str, SuctionCup] = cups_of(
+            self._mj, self.model, self.data, self.robot, scene, self._slip
+        )
         self.force_sensors = {
             name: ForceSensor(self._mj, self.model, self.data, f"{self.robot.name}/{arm.ee_link}")
             for name, arm in self.robot.arms.items()

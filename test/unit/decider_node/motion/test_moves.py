@@ -11,8 +11,8 @@ from decider_node.motion.motion_states import Shift
 from decider_node.network.decider import Decider, TickContext
 from decider_node.network.locks import Locks
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import BELT_Z_M
-from decider_node.stacking.seeds import seeds
+from decider_node.stacking.cell import STANDARD
+from decider_node.stacking.seeds import CupSolver
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS
@@ -30,7 +30,7 @@ class ArmOnly:
         self.controller = ReactiveController(
             robot, robot.arm(""), Pose.identity(), Settings(clearance_m=0.002)
         )
-        q = self.controller.configuration(at, seeds(at, None))
+        q = CupSolver(self.controller, 0.0).configuration(at, None)
         assert q is not None
         self.q: Array = q
         self.target: Pose | None = None
@@ -64,7 +64,7 @@ def shifted(arm: ArmOnly, offset: tuple[float, float, float], distance_m: float)
 @pytest.mark.parametrize("x", [-0.12, 0.0, 0.12])
 def test_a_bin_is_lifted_straight_out_from_between_its_neighbours(x: float, heading: float) -> None:
     turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
-    at = Pose.of((x, 0.6, BELT_Z_M + HEIGHT_M + 0.25), turn @ DOWN)
+    at = Pose.of((x, 0.6, STANDARD.belt.top_z + HEIGHT_M + 0.25), turn @ DOWN)
     path = shifted(ArmOnly(at), (0.0, 0.0, 0.3), 0.05)
     inside = path[path[:, 2] < at.translation_m[2] + HEIGHT_M]
     assert np.abs(inside[:, :2] - at.translation_m[:2]).max() < 0.008

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from decider_node.stacking.bin import bin_body
-from decider_node.stacking.cell import fixtures, obstacles, place_on_shelf, scene
+from decider_node.stacking.cell import STANDARD, fixtures, obstacles, place_on_shelf, scene
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import WorldObject
 from handiwork_core.scene.loader import load_scene
@@ -25,7 +25,7 @@ def same(a: WorldObject, b: WorldObject) -> None:
 
 def test_the_scene_file_equals_the_cell() -> None:
     items = {item.name: item for item in load_scene(FILE).objects}
-    for fixture in fixtures():
+    for fixture in fixtures(STANDARD):
         loaded = items.pop(fixture.name)
         same(loaded.body, fixture.body)
         assert np.allclose(loaded.world_T_object.matrix(), fixture.world_T_object.matrix(), atol=2e-6)
@@ -41,7 +41,7 @@ def test_the_scene_file_equals_the_cell() -> None:
 
 
 def test_a_bin_on_the_shelf_stands_on_it() -> None:
-    bin_at, boxes = place_on_shelf(), obstacles()
+    bin_at, boxes = place_on_shelf(STANDARD.shelf), obstacles(STANDARD)
     shelf = boxes.states["shelf"].world_T_object.translation_m
     lowest = min(
         float((bin_at @ shape.object_T_shape).apply(corner)[2])
@@ -52,5 +52,5 @@ def test_a_bin_on_the_shelf_stands_on_it() -> None:
 
 
 def test_the_cell_has_the_bins_that_are_asked_for() -> None:
-    names = [item.name for item in scene(3, Pose.of((-20.0, 20.0, 5.0))).objects]
+    names = [item.name for item in scene(STANDARD, 3, Pose.of((-20.0, 20.0, 5.0))).objects]
     assert names[-3:] == ["bin_0", "bin_1", "bin_2"]

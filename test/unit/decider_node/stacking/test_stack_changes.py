@@ -9,7 +9,7 @@ import pytest
 
 from decider_node.network.errors import MonitorFailed
 from decider_node.stacking.bin import stands_at
-from decider_node.stacking.cell import BELT_Z_M, place_on_shelf
+from decider_node.stacking.cell import STANDARD, place_on_shelf
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import ObjectState
@@ -102,7 +102,7 @@ def test_a_bin_for_which_no_place_can_be_opened_is_held_and_refused_with_the_rea
     stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, ONE)
     until_held_for_placing(stacking)
     stacking.cell.poses["bin_1"] = moved(ONE.place(0), 0.03, 0.0, 0.0)
-    stacking.cell.poses["bin_2"] = place_on_shelf()
+    stacking.cell.poses["bin_2"] = place_on_shelf(STANDARD.shelf)
     with pytest.raises(MonitorFailed, match="no place of the stack is open, there is bin_1 in place 0"):
         stacking.run(round(40.0 / TICK_S))
     assert stacking.leaves[-1] == "hold_bin"
@@ -123,7 +123,7 @@ def falling(pose: Pose) -> ObjectState:
 
 
 def test_a_bin_is_judged_only_when_it_is_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    pose = Pose.of((0.05, 0.57, BELT_Z_M + 0.1), LEANING)
+    pose = Pose.of((0.05, 0.57, STANDARD.belt.top_z + 0.1), LEANING)
     stacking = Stacking({"bin_0": pose}, ONE)
     monkeypatch.setattr(stacking.cell, "bins", lambda: {"bin_0": falling(pose)})
     stacking.run(60)

@@ -7,7 +7,7 @@ import pytest
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
-from decider_node.stacking.cell import BELT_Z_M, FULL, place_on_shelf
+from decider_node.stacking.cell import FULL, STANDARD, place_on_shelf
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation
 from support.cells.kinematic_cell import HOME, TICK_S, Stacking, on_belt
@@ -40,7 +40,7 @@ def test_the_cup_comes_from_above_whichever_side_is_up(heading: float) -> None:
     assert upright.needs_flip and not over.needs_flip
     for grasp in (upright, over):
         assert np.allclose(grasp.axis, (0.0, 0.0, -1.0), atol=1e-9)
-    behind = grasp_of(place_on_shelf(), half_turned=False, on_shelf=True)
+    behind = grasp_of(place_on_shelf(STANDARD.shelf), half_turned=False, on_shelf=True)
     assert behind.axis[2] == pytest.approx(0.0, abs=1e-9)
     assert behind.axis[0] < 0.0 and behind.axis[1] < 0.0
 
@@ -114,7 +114,7 @@ def test_a_bin_on_its_side_is_righted_at_the_shelf(wall: tuple[float, float], he
     x, y = wall
     up = Rotation.from_axis_angle((y, -x, 0.0), 0.5 * np.pi)
     turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
-    z = BELT_Z_M + 0.5 * (LENGTH_M if x else WIDTH_M)
+    z = STANDARD.belt.top_z + 0.5 * (LENGTH_M if x else WIDTH_M)
     stacking = Stacking({"bin_0": Pose.of((0.05, 0.57, z), turn @ up)}, TWO)
     assert stacking.run(900) == ["pick_bin", "flip_bin", "pick_bin", "place_bin", "go_home"]
     assert stacking.context.stacked == ["bin_0"]
@@ -123,7 +123,7 @@ def test_a_bin_on_its_side_is_righted_at_the_shelf(wall: tuple[float, float], he
 
 def test_a_bin_that_leans_is_refused_by_name_and_reason() -> None:
     lean = Rotation.from_axis_angle((1.0, 0.0, 0.0), 0.6)
-    stacking = Stacking({"bin_0": Pose.of((0.05, 0.57, BELT_Z_M + 0.1), lean)}, TWO)
+    stacking = Stacking({"bin_0": Pose.of((0.05, 0.57, STANDARD.belt.top_z + 0.1), lean)}, TWO)
     stacking.run(60)
     assert stacking.leaves[-1] == "go_home"
     assert "bin_0 leans by 34 degrees" in stacking.context.status
@@ -134,7 +134,7 @@ def leaning(at: tuple[float, float, float]) -> Pose:
 
 
 def test_a_leaning_bin_that_nobody_takes_away_stops_the_network_by_name_and_a_reset_recovers() -> None:
-    stacking = Stacking({"bin_0": leaning((0.05, 0.57, BELT_Z_M + 0.1))}, TWO)
+    stacking = Stacking({"bin_0": leaning((0.05, 0.57, STANDARD.belt.top_z + 0.1))}, TWO)
     words = "'refused bins' raised CannotGoOn: bin_0 leans by 34 degrees.*lay it down, or take it away"
     for _ in range(2):
         with pytest.raises(MonitorFailed, match=words):
@@ -147,11 +147,11 @@ def test_a_leaning_bin_that_nobody_takes_away_stops_the_network_by_name_and_a_re
 
 
 def test_a_leaning_bin_that_somebody_takes_away_in_time_needs_no_reset() -> None:
-    stacking = Stacking({"bin_0": leaning((0.05, 0.57, BELT_Z_M + 0.1))}, TWO)
+    stacking = Stacking({"bin_0": leaning((0.05, 0.57, STANDARD.belt.top_z + 0.1))}, TWO)
     stacking.run(round(25.0 / TICK_S))
     stacking.cell.poses["bin_0"] = on_belt(0.57, upside_down=True)
     stacking.run(500)
-    stacking.cell.poses["bin_1"] = leaning((0.05, 0.57, BELT_Z_M + 0.1))
+    stacking.cell.poses["bin_1"] = leaning((0.05, 0.57, STANDARD.belt.top_z + 0.1))
     stacking.run(round(25.0 / TICK_S))
     assert stacking.cell.stops == 0
 

@@ -52,6 +52,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--name", help="name of the robot; without it that of the URDF file")
     parser.add_argument("--protrusion", type=float, default=10.0, help="of spheres beyond the shapes [mm]")
     parser.add_argument("--samples", type=int, default=5000, help="configurations to judge pairs of links at")
+    parser.add_argument(
+        "--suction", default="", metavar="LINK", help="link of a suction cup, in the place of fingers"
+    )
+    parser.add_argument("--cup-radius", type=float, default=20.0, help="of the rim of that cup [mm]")
     parser.set_defaults(run=run)
 
 
@@ -82,7 +86,14 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    wanted = Wanted(name, f"{name}.urdf", options.protrusion / 1e3, options.samples)
+    wanted = Wanted(
+        name,
+        f"{name}.urdf",
+        options.protrusion / 1e3,
+        options.samples,
+        cup_link=options.suction,
+        cup_radius_m=options.cup_radius / 1e3,
+    )
     with tempfile.TemporaryDirectory() as meshes:
         read = _read(urdf, _arguments(options.arguments), Path(meshes))
         portable = PortableUrdf(read.urdf, urdf)
@@ -144,7 +155,8 @@ def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
     from robot_description.import_robot.scene_text import scene_yaml
     from robot_description.import_robot.working_area import working_area
 
-    if len(robot.arms) != 1 or robot.arm("").gripper is None:
+    gripper = robot.arm("").gripper if len(robot.arms) == 1 else None
+    if gripper is None or gripper.suction is not None:
         return
     area, text = None, None
     for over_m in OVER_M:

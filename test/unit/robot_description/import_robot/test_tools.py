@@ -1,0 +1,77 @@
+"""Suction cups of new robots, and room for objects in hands with short fingers."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot.urdf import read_urdf
+from handiwork_core.robot_files.loader import expand, load_robot
+from robot_description.import_robot.cup_facts import cup_yaml, with_cup
+from robot_description.import_robot.gripper_facts import GripperFacts
+from robot_description.import_robot.hand_spheres import ROOM_M, room, with_room
+from robot_description.import_robot.survey import FoundArm, find_arms
+from robot_description.spheres.sphere_cover import all_solids, fitted
+from support.paths import DATA, ROBOTS
+
+UR10 = ROBOTS / "ur10_suction" / "ur10_suction.urdf.xacro"
+BENCH = DATA / "robots" / "bench_arm" / "bench_arm.urdf"
+
+
+def test_a_cup_gets_the_frames_and_the_length_that_the_robot_of_the_project_has() -> None:
+    model, _ = (read_urdf(expand(UR10), UR10), None)
+    (found,) = find_arms(model)
+    arms, cup = with_cup({"ur10_arm": found}, model, "suction_cup", 0.02)
+    written = load_robot(ROBOTS / "ur10_suction").arm("")
+    assert written.gripper is not None and written.gripper.suction is not None
+    assert cup.tcp_m == pytest.approx(written.gripper.tcp_offset_m, abs=1e-9)
+    assert (arms["ur10_arm"].tcp_link, arms["ur10_arm"].joints) == ("suction_tip", tuple(written.joint_names))
+    lines = "\n".join(cup_yaml(cup))
+    assert "max_pull: 100.5" in lines and "link: suction_cup" in lines
+
+
+@pytest.mark.parametrize(
+    ("link", "words"), [("nozzle", "there is no link 'nozzle'"), ("upper_arm_link", "no arm carries")]
+)
+def test_a_link_that_is_no_cup_is_refused(link: str, words: str) -> None:
+    model = read_urdf(expand(UR10), UR10)
+    (found,) = find_arms(model)
+    with pytest.raises(ConfigError, match=words):
+        with_cup({"ur10_arm": found}, model, link, 0.02)
+
+
+def test_fingers_beside_a_cup_are_refused() -> None:
+    model = read_urdf(BENCH.read_text(encoding="utf-8"), BENCH)
+    (found,) = find_arms(model)
+    with pytest.raises(ConfigError, match="has fingers too"):
+        with_cup({"bench_arm": found}, model, "palm_tcp", 0.02)
+
+
+def coarse() -> tuple[Robot, FoundArm]:
+    """Return a robot whose spheres stick out by 10 mm, and its arm."""
+    text = BENCH.read_text(encoding="utf-8")
+    model = read_urdf(text, BENCH)
+    (arm,) = find_arms(model)
+    solids = all_solids(ET.fromstring(text), BENCH)
+    hand = {link: solids[link] for link in ("palm", "left_finger", "right_finger")}
+    spheres = fitted(hand, 0.01)
+    return Robot("bench", model.links[0], model.links, model.joints, spheres, frozenset(), {}, text), arm
+
+
+@pytest.mark.parametrize(("more_m", "is_tight"), [(-0.001, True), (0.001, False)])
+def test_a_hand_whose_palm_leaves_no_room_gets_tighter_spheres(more_m: float, is_tight: bool) -> None:
+    robot, arm = coarse()
+    one = GripperFacts(
+        np.zeros((2, 2)), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]), ("left_finger",)
+    )
+    palm = 1.0 - room(robot, arm, one)
+    facts = replace(one, tcp_m=np.array([0.0, 0.0, palm + ROOM_M + more_m]))
+    solids = all_solids(ET.fromstring(BENCH.read_text(encoding="utf-8")), BENCH)
+    made = with_room(robot, {"a": arm}, {"a": facts}, solids, lambda _: None)
+    gained = room(made, arm, facts) - room(robot, arm, facts)
+    assert gained > 0.005 if is_tight else gained == 0.0
