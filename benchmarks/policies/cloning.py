@@ -56,12 +56,14 @@ class Samples(NamedTuple):
         chunks: Commands of the steps after each, (n, CHUNK, 8): joints, rad, then the opening, m.
         jacobians: Jacobian of the hand in ``world``, (n, 6, 7), m/rad and rad/rad.
         held: 1 where the hand holds the cube, else 0, (n,).
+        resting: 1 for the copies of the last sample, else 0, (n,).
     """
 
     states: Array
     chunks: Array
     jacobians: Array
     held: Array
+    resting: Array
 
 
 def samples(folder: Path, numbers: Sequence[int], workers: int) -> Samples:
@@ -104,7 +106,9 @@ def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
         jacobian = np.array([turn @ kinematics.pose_and_jacobian(q)[1] for q in measured])
         held = (columns["condition_value"][:, meta.conditions.index(HELD)] == 1).astype(np.float64)
         again = np.append(np.arange(len(state)), np.full(REST, len(state) - 1))
-        rows.append(Samples(*(one[again] for one in (state, command[ahead], jacobian, held))))
+        resting = (np.arange(len(again)) >= len(state)).astype(np.float64)
+        made = [one[again] for one in (state, command[ahead], jacobian, held)]
+        rows.append(Samples(*made, resting))
     if not rows:
         return None
     return Samples(*(np.concatenate(column).astype(np.float32) for column in zip(*rows, strict=True)))
@@ -120,7 +124,7 @@ def signed(poses: Array) -> Array:
     return np.concatenate([poses[:, :3], sign * poses[:, 3:]], axis=1)
 
 
-def displaced(xp: Any, rng: Any, states: Any, jacobians: Any, held: Any, noise: float) -> Any:  # noqa: ANN401
+def displaced(xp: Any, rng: Any, states: Any, jacobians: Any, held: Any, noise: Any) -> Any:  # noqa: ANN401
     """Return states whose arm is displaced, together with its hand and what that holds.
 
     Args:
@@ -129,7 +133,7 @@ def displaced(xp: Any, rng: Any, states: Any, jacobians: Any, held: Any, noise: 
         states: States, (n, 22).
         jacobians: See ``Samples``.
         held: See ``Samples``.
-        noise: Largest standard deviation of the joints' displacement, rad; each sample draws its own below it.
+        noise: Largest standard deviation of the joints' displacement, (n, 1), rad; each sample draws its own below it.
     """
     count = len(states)
     spread = noise * rng.random((count, 1), dtype=np.float32)
@@ -265,7 +269,7 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
         given: The samples.
         options: Options of ``train``.
     """
-    states, chunks, jacobians, held = (xp.asarray(one) for one in given)
+    states, chunks, jacobians, held, resting = (xp.asarray(one) for one in given)
     rng, targets = xp.random.default_rng(options.seed), chunks.reshape(len(chunks), -1)
     inputs = features(xp, states)
     sizes = (inputs.shape[1], *[options.width] * options.layers, targets.shape[1])
@@ -276,6 +280,7 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
     spread = [xp.maximum(one.std(axis=0), LEAST_STD).astype(np.float32) for one in (inputs, targets)]
     network = Network([*layers, inputs.mean(axis=0), spread[0], targets.mean(axis=0), spread[1]])
     y, optimiser = (targets - network.out_mean) / network.out_std, Adam(xp, network)
+    noise = (options.noise + (options.rest_noise - options.noise) * resting[:, None]).astype(np.float32)
     count, total = 0, options.epochs * -(-len(y) // options.batch)
     loss = 0.0
     with trange(options.epochs, desc="train", unit="epoch", disable=None) as bar:
@@ -283,7 +288,7 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
             order, losses = xp.argsort(rng.random(len(y), dtype=np.float32)), []
             for begin in range(0, len(y), options.batch):
                 part = order[begin : begin + options.batch]
-                moved = displaced(xp, rng, states[part], jacobians[part], held[part], options.noise)
+                moved = displaced(xp, rng, states[part], jacobians[part], held[part], noise[part])
                 found = network.forward((features(xp, moved) - network.mean) / network.std)
                 error = found[-1] - y[part]
                 losses.append((error**2).mean())
@@ -347,7 +352,10 @@ def main() -> None:
     training.add_argument("--batch", type=int, default=512)
     training.add_argument("--width", type=int, default=256, help="neurons of a layer")
     training.add_argument("--layers", type=int, default=3)
-    training.add_argument("--noise", type=float, default=0.04, help="displacement of the joints [rad]")
+    training.add_argument(
+        "--noise", type=float, default=0.005, help="displacement of the joints on the path [rad]"
+    )
+    training.add_argument("--rest-noise", type=float, default=0.03, help="that at its end [rad]")
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--workers", type=int, default=1, help="processes that read the episodes")
     training.add_argument("--gpu", action="store_true", help="train with cupy")
