@@ -350,12 +350,12 @@ def main() -> None:
     training.add_argument("--out", type=Path, required=True)
     training.add_argument("--epochs", type=int, default=100)
     training.add_argument("--batch", type=int, default=512)
-    training.add_argument("--width", type=int, default=256, help="neurons of a layer")
+    training.add_argument("--width", type=int, default=512, help="neurons of a layer")
     training.add_argument("--layers", type=int, default=3)
     training.add_argument(
-        "--noise", type=float, default=0.005, help="displacement of the joints on the path [rad]"
+        "--noise", type=float, default=0.02, help="displacement of the joints on the path [rad]"
     )
-    training.add_argument("--rest-noise", type=float, default=0.03, help="that at its end [rad]")
+    training.add_argument("--rest-noise", type=float, default=0.02, help="that at its end [rad]")
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--workers", type=int, default=1, help="processes that read the episodes")
     training.add_argument("--gpu", action="store_true", help="train with cupy")

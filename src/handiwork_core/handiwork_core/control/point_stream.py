@@ -79,7 +79,7 @@ class PointStream:
         The safety layer stops an arm that could not brake any more in front of a limit of position.
         """
         most = self._limits.acceleration * step_s
-        return np.sqrt(most**2 + 2.0 * self._limits.acceleration * np.maximum(room, 0.0)) - most
+        return np.asarray(np.sqrt(most**2 + 2.0 * self._limits.acceleration * np.maximum(room, 0.0)) - most)
 
 
 SOONEST_S = 0.04
