@@ -239,6 +239,17 @@ def test_fingers_do_not_open_into_something(robot: Robot, scene: Scene) -> None:
     assert allowed.guard.opening(0.08, allowed.motion) == 0.08
 
 
+def test_fingers_do_not_close_on_what_they_may_not_touch(robot: Robot, scene: Scene) -> None:
+    """A hand that was turned to its side pressed a closing finger on the table."""
+    between = beside_a_finger(robot, -0.03)
+    stand = Stand(robot, scene, GuardSettings(), can=between)
+    assert stand.guard.opening(0.05, stand.motion) is None
+    assert stand.guard.counts.kinds["fingers"] == 1 and "can" in next(iter(stand.guard.counts.reasons))
+    assert stand.guard.opening(0.075, stand.motion) == 0.075
+    allowed = Stand(robot, scene, GuardSettings(may_touch=("can",)), can=between)
+    assert allowed.guard.opening(0.05, allowed.motion) == 0.05
+
+
 def test_an_arm_whose_fingers_open_keeps_the_clearance_of_the_wider_opening(
     robot: Robot, scene: Scene
 ) -> None:
