@@ -66,9 +66,20 @@ class PointStream:
         most = limits.acceleration * step_s
         rate = np.clip(np.clip(wanted, -fastest, fastest), rate - most, rate + most)
         rate = np.clip(rate, -limits.velocity, limits.velocity)
+        rate = np.clip(
+            rate, -self._stoppable(q - limits.lower, step_s), self._stoppable(limits.upper - q, step_s)
+        )
         place = q + rate * step_s
         inside = np.clip(place, limits.lower, limits.upper)
         return inside, np.where(inside == place, rate, 0.0)
+
+    def _stoppable(self, room: Array, step_s: float) -> Array:
+        """Return the largest speed from which a joint still comes to rest within a room, rad/s or m/s.
+
+        The safety layer stops an arm that could not brake any more in front of a limit of position.
+        """
+        most = self._limits.acceleration * step_s
+        return np.asarray(np.sqrt(most**2 + 2.0 * self._limits.acceleration * np.maximum(room, 0.0)) - most)
 
 
 SOONEST_S = 0.04

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from conditionals_node.expressions.build import Condition
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.control.goal_refusal import GoalRefused
 from handiwork_core.control.gripper_controller import GripperGoal
-from handiwork_core.control.trajectory_controller import Reference
+from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
@@ -17,17 +15,18 @@ from handiwork_data.lock_step.cell import TICK_S, LockStepCell
 from handiwork_data.lock_step.condition_port import CellMonitor
 from handiwork_data.policies.pictures import PictureSource
 from handiwork_policy.loop.ports import Pictures
-from handiwork_policy.loop.smoothing import smoothed
+from handiwork_policy.loop.schedule import ScheduleMaker
 from handiwork_policy.protocol.policy import Observation, Policy
 from handiwork_policy.protocol.worker import Answer, ask_once
 from handiwork_policy.verdicts.judged import Judged
 from skill_server.state import gripper_state
 
-ROUND_OFF_S = 1e-6
+NO_LAG_S = 0.0
+"""Commands reach the controller at once."""
 
 
 class CellPort:
-    """See ``PolicyPort``.
+    """See ``PolicyPort``; the controller gets the same schedules as over ROS, see ``ScheduleMaker``.
 
     Args:
         cell: The cell.
@@ -48,7 +47,9 @@ class CellPort:
         self._cell, self._arm, self._step_s = cell, arm, 1.0 / rate_hz
         self._cameras = cameras
         self._base = cell.scene.world_T_base @ link_poses(cell.robot, {}, (arm.base_link,))[arm.base_link]
-        self._before = self._point = Reference(cell.sim.measured(arm.name), np.zeros(len(arm.joint_names)))
+        limits = JointLimits.of(cell.robot, arm)
+        self._curve = ScheduleMaker(self._step_s, NO_LAG_S, limits.velocity, limits.acceleration)
+        self._curve.rest_at(cell.sim.arms[arm.name].controller.reference.position)
 
     @property
     def arm(self) -> ArmSpec:
@@ -92,14 +93,18 @@ class CellPort:
         return False
 
     def send(self, q: Array, v: Array) -> str:
-        """See ``PolicyPort``; the world waits for the next step, so that the brake is not needed.
+        """See ``PolicyPort``.
 
         Args:
             q: Positions, (n, dof), rad or m.
             v: Velocities, (n, dof), rad/s or m/s.
         """
-        self._before, self._point = self._point, Reference(q[0], v[0])
-        return self._stream(0)
+        made = self._curve.make(q, v)
+        try:
+            self._cell.sim.arms[self._arm.name].controller.schedule(made.due_s, made.q, made.v)
+        except GoalRefused as refusal:
+            return refusal.outcome.message
+        return ""
 
     def grip(self, width_m: float) -> None:
         """See ``PolicyPort``.
@@ -114,12 +119,12 @@ class CellPort:
         axis.controller.start(GripperGoal(gripper.position(width_m)), here)
 
     def wait_step(self) -> int:
-        """See ``PolicyPort``; no step is missed."""
-        for tick in range(1, self._ticks + 1):
+        """See ``PolicyPort``; steps are missed only while the arm goes to a reference that was taken back to it."""
+        missed = self._curve.take_missed()
+        for _ in range((1 + missed) * self._ticks):
             self._cell.tick()
-            if tick < self._ticks:
-                self._stream(tick)
-        return 0
+        self._curve.advance(missed)
+        return missed
 
     def why_stop(self) -> str:
         """See ``PolicyPort``."""
@@ -127,16 +132,6 @@ class CellPort:
         if safety.is_stopped:
             return f"the safety layer stopped the arm: {safety.reason}"
         return (token.detail or token.reason.name) if token.is_set() else ""
-
-    def _stream(self, tick: int) -> str:
-        """Send the point for the end of a tick of this step."""
-        point = smoothed(self._before, self._point, self._step_s, (tick + 1) * TICK_S)
-        controller = self._cell.sim.arms[self._arm.name].controller
-        try:
-            controller.stream(point, self._cell.sim.measured(self._arm.name), ROUND_OFF_S - TICK_S)
-        except GoalRefused as refusal:
-            return refusal.outcome.message
-        return ""
 
 
 class CellJudge:

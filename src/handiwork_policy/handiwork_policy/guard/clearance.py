@@ -58,6 +58,7 @@ class ClearanceChecker:
         """The query of the opening that the fingers move to, while that is wider than the measured one."""
         self._known: _Known | None = None
         self._hit = np.empty(2, dtype=np.int64)
+        self._measured_m = 0.0
         self.commanded_m = 0.0
         """Opening that the fingers were last sent to, m: they may be anywhere between it and the measured one."""
 
@@ -71,7 +72,7 @@ class ClearanceChecker:
         """
         gripper, width = self._arm.gripper, 0.0
         if gripper is not None and gripper.joint in world.joints.position:
-            now = gripper.width(world.joints.position[gripper.joint])
+            now = self._measured_m = gripper.width(world.joints.position[gripper.joint])
             width = min(np.ceil(now / WIDTH_STEP_M) * WIDTH_STEP_M, gripper.max_width_m)
         names = [name for name in world.objects if name in world.states and name not in self._ignored]
         poses = np.array(
@@ -99,7 +100,9 @@ class ClearanceChecker:
         return self._reader.read(self._arm, self._scene, SceneQuery(ignored, self._held, frozenset(), joints))
 
     def blocked_opening(self, width_m: float, path: Array) -> BodyPair | None:
-        """Return the first pair that fingers which open would touch; None if they are free.
+        """Return the first pair that fingers which open or close would touch; None if they are free.
+
+        A hand that is turned to its side moves a finger down also while it closes.
 
         Args:
             width_m: Opening, m.
@@ -108,14 +111,14 @@ class ClearanceChecker:
         known, query = self._known, self._query
         assert known is not None
         assert query is not None
-        if width_m <= known.commanded:
+        if self._measured_m <= width_m <= known.commanded:
             return None
-        wider = self._read(width_m)
+        moved = self._read(width_m)
         for q in np.ascontiguousarray(path):
-            before, after = query.distances(q, NEAR_M), wider.distances(q, NEAR_M)
-            touching = (wider.margins > 0.5 * OFF) & (after < LINK_MARGIN_M) & (after < before)
+            before, after = query.distances(q, NEAR_M), moved.distances(q, NEAR_M)
+            touching = (moved.margins > 0.5 * OFF) & (after < LINK_MARGIN_M) & (after < before - SLACK_M)
             if touching.any():
-                return wider.pair(np.argwhere(touching)[0])
+                return moved.pair(np.argwhere(touching)[0])
         return None
 
     def blocked(self, path: Array) -> BodyPair | None:

@@ -86,7 +86,12 @@ class Guard:
     ) -> None:
         self._arm, self._settings = arm, settings
         self.limits = StepLimits.of(
-            robot, arm, step_s, settings.velocity_scaling, settings.acceleration_scaling
+            robot,
+            arm,
+            step_s,
+            settings.velocity_scaling,
+            settings.acceleration_scaling,
+            settings.joint_margin,
         )
         self._checker = ClearanceChecker(robot, arm, world_T_root, settings.clearance, settings.may_touch)
         self._kinematics = ArmKinematics(robot, arm)

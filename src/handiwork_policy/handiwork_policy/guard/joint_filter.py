@@ -12,6 +12,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 FINE = 1e-9
 ROUND_OFF = 1e-6
 """A command this much above a limit is not counted as clipped, in the limit's unit."""
+LARGEST_MARGIN = 0.1
+"""Greatest share of a joint's range that is kept free at each end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +46,8 @@ class StepLimits:
     """Limits of an arm's joints, and the step of the loop.
 
     Attributes:
-        low: Lower positions, (dof,), rad or m.
-        high: Upper positions, (dof,), rad or m.
+        low: Least positions that may be commanded, (dof,), rad or m.
+        high: Greatest positions, (dof,), rad or m.
         velocity: Largest speeds, (dof,), rad/s or m/s.
         acceleration: Largest accelerations, (dof,), rad/s^2 or m/s^2.
         jerk: Largest jerks, (dof,), rad/s^3 or m/s^3.
@@ -66,7 +68,13 @@ class StepLimits:
 
     @classmethod
     def of(
-        cls, robot: Robot, arm: ArmSpec, step_s: float, velocity: float, acceleration: float
+        cls,
+        robot: Robot,
+        arm: ArmSpec,
+        step_s: float,
+        velocity: float,
+        acceleration: float,
+        margin: float = 0.0,
     ) -> StepLimits:
         """Return the limits of an arm.
 
@@ -76,6 +84,7 @@ class StepLimits:
             step_s: Time of a step, s.
             velocity: Share of the velocity limits.
             acceleration: Share of the acceleration limits.
+            margin: Distance that is kept from the limits of position, rad or m; at most a tenth of their range.
         """
         joints = [robot.joints[name] for name in arm.joint_names]
         columns = (
@@ -84,7 +93,8 @@ class StepLimits:
         )
         low, high, speed, rise, jerk = columns
         jerk = np.where(jerk > 0.0, jerk, np.inf)
-        return cls(low, high, velocity * speed, acceleration * rise, jerk, step_s)
+        kept = np.minimum(margin, LARGEST_MARGIN * (high - low))
+        return cls(low + kept, high - kept, velocity * speed, acceleration * rise, jerk, step_s)
 
 
 def braked(motion: Motion, limits: StepLimits) -> Motion:

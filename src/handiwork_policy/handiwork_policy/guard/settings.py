@@ -35,6 +35,7 @@ class GuardSettings:
         on_excess: The answer to a command above a limit of the joints or outside of the workspace.
         on_collision: The answer to a command that leads too near to something.
         clearance: Distance that links and held objects keep from everything, m.
+        joint_margin: Distance that joints keep from their limits of position, also while they brake, rad or m.
         velocity_scaling: Share of the joints' velocity limits, (0, 1].
         acceleration_scaling: Share of the joints' acceleration limits, (0, 1].
         tool_speed: Greatest speed of the TCP, m/s.
@@ -45,6 +46,7 @@ class GuardSettings:
     on_excess: OnExcess = OnExcess.CLIP
     on_collision: OnCollision = OnCollision.SLOW
     clearance: float = 0.005
+    joint_margin: float = 0.01
     velocity_scaling: float = 1.0
     acceleration_scaling: float = 1.0
     tool_speed: float = 1.5
@@ -54,6 +56,8 @@ class GuardSettings:
     def __post_init__(self) -> None:
         if not 0.0 <= self.clearance <= 0.2:
             raise ValueError(f"clearance is {self.clearance:g} m; write 0 to 0.2")
+        if not 0.0 <= self.joint_margin <= 0.5:
+            raise ValueError(f"joint_margin is {self.joint_margin:g} rad or m; write 0 to 0.5")
         for key in ("velocity_scaling", "acceleration_scaling"):
             if not 0.0 < getattr(self, key) <= 1.0:
                 raise ValueError(f"{key} is {getattr(self, key):g}; write a share above 0, at most 1")

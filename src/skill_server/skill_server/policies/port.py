@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-
-import numpy as np
 
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.reactive import Reactive
 from handiwork_core.contracts.skill import Context
+from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
 from handiwork_policy.loop.ports import Pictures
+from handiwork_policy.loop.schedule import ScheduleMaker
 from skill_server.state import gripper_state
 
 from .fingers import FingerThread
@@ -25,10 +24,6 @@ TRANSPORT_S = 0.03
 """Part of the lag that is left for the way of a message to the controller, s."""
 LATE_S = 0.04
 """A step that begins later than this is missed, s."""
-ALIKE = 1e-6
-"""A reference that is farther from the one before than its velocity says has been taken back to the arm, rad or m."""
-JOIN_SHARE = 0.5
-"""Share of the limits with which the controller goes to such a reference."""
 BACK_S = 1.0
 """A clock that goes back by more than this was reset, s."""
 
@@ -36,8 +31,7 @@ BACK_S = 1.0
 class SkillPort:
     """See ``PolicyPort`` of ``handiwork_policy``.
 
-    The arm follows the curve of ``smoothed``, later by ``LAG_S``. Each message has this curve for the step and for the
-    brake behind it, which ends at rest: the controller never goes on beyond what the guard has checked.
+    Each message is the schedule of a step, see ``ScheduleMaker``; the arm follows it later by ``LAG_S``.
 
     Args:
         context: Context of the run.
@@ -49,14 +43,9 @@ class SkillPort:
     def __init__(self, context: Context, reactive: Reactive, rate_hz: float, cameras: CameraPictures) -> None:
         self._context, self._reactive, self._cameras = context, reactive, cameras
         self._step_s = 1.0 / rate_hz
-        self._velocity, self._acceleration = _limits(context)
+        limits = JointLimits.of(context.robot, context.arm_spec)
+        self._curve = ScheduleMaker(self._step_s, LAG_S, limits.velocity, limits.acceleration)
         self._begin_s = math.nan
-        self._kept = math.ceil(LAG_S / self._step_s) + 2
-        """References that are sent again, since the arm has not passed them."""
-        self._past: deque[tuple[Array, Array]] = deque(maxlen=self._kept)
-        self._rows: tuple[Array, Array] = (np.empty((0, 0)), np.empty((0, 0)))
-        """Positions and velocities from the reference of now on, or from the one that was sent, then the brake."""
-        self._is_sent, self._missed = False, 0
         self._why_stop = ""
         self.fingers = FingerThread(context.gripper) if _has_fingers(context.arm_spec) else None
 
@@ -105,15 +94,11 @@ class SkillPort:
         """
         if self._context.token.is_set():  # the arm brakes by the last schedule
             return self.why_stop()
-        before = q[0] - self._step_s * v[0]
-        if not self._past:
+        if not self._curve.has_begun:
             self._begin_s = self.now_s()
-            self._rest_at(before)
-        if float(np.abs(self._past[-1][0] - before).max()) > ALIKE:
-            self._join(q[-1])
-        else:
-            self._publish(q, v, np.asarray(self._step_s * np.arange(1, len(q) + 1), dtype=np.float64))
-            self._rows, self._is_sent = (q, v), True
+        made = self._curve.make(q, v)
+        first_s = float(made.due_s[0])
+        self._reactive.send(made.q, made.v, self._begin_s + LAG_S + first_s, made.due_s - first_s)
         return ""
 
     def grip(self, width_m: float) -> None:
@@ -127,7 +112,7 @@ class SkillPort:
 
     def wait_step(self) -> int:
         """See ``PolicyPort``; a step that would begin too late for its message is left out."""
-        missed, self._missed = self._missed, 0
+        missed = self._curve.take_missed()
         self._begin_s += (1 + missed) * self._step_s
         while not self._context.token.is_set():
             now_s = self.now_s()
@@ -141,7 +126,7 @@ class SkillPort:
                 break
             late = math.ceil((late_s - LATE_S) / self._step_s)
             missed, self._begin_s = missed + late, self._begin_s + late * self._step_s
-        self._advance(missed)
+        self._curve.advance(missed)
         return missed
 
     def why_stop(self) -> str:
@@ -151,69 +136,6 @@ class SkillPort:
             return token.detail or token.reason.name.lower()
         fault = self.fingers.fault() if self.fingers is not None else ""
         return fault or self._why_stop
-
-    def _publish(self, q: Array, v: Array, after_s: Array) -> None:
-        """Send the curve through the references that the arm has not passed, and through these.
-
-        Args:
-            q: Positions, (n, dof), rad or m.
-            v: Velocities, (n, dof), rad/s or m/s.
-            after_s: Time of each after the beginning of this step, (n,), s.
-        """
-        rows = np.vstack([[one for one, _ in self._past], q])
-        rates = np.vstack([[one for _, one in self._past], v])
-        first_s = -(len(self._past) - 1) * self._step_s
-        due_s = np.concatenate([first_s + self._step_s * np.arange(len(self._past)), after_s]) - first_s
-        stamp_s = self._begin_s + LAG_S + first_s
-        self._reactive.send(rows - 0.5 * self._step_s * rates, rates, stamp_s, due_s)
-
-    def _join(self, q: Array) -> None:
-        """Let the arm brake, then go back to a reference that was taken back to it; that takes some steps.
-
-        Args:
-            q: Positions, (dof,), rad or m.
-        """
-        brake, rates = self._rows[0][1:], self._rows[1][1:]
-        brake, rates = (brake, rates) if len(brake) else (self._rows[0], np.zeros_like(self._rows[1]))
-        far = np.abs(brake[-1] - q)
-        slow_s = 1.5 * far / (JOIN_SHARE * self._velocity)
-        soft_s = np.sqrt(6.0 * far / (JOIN_SHARE * self._acceleration))
-        steps = len(brake) + math.ceil(float(np.maximum(slow_s, soft_s).max()) / self._step_s) + 1
-        after_s = self._step_s * np.append(np.arange(1, len(brake) + 1), steps)
-        self._publish(np.vstack([brake, q]), np.vstack([rates, np.zeros_like(q)]), after_s)
-        self._rest_at(q)
-        self._is_sent, self._missed = True, steps + self._kept
-
-    def _rest_at(self, q: Array) -> None:
-        """Begin with an arm that rests.
-
-        Args:
-            q: Positions, (dof,), rad or m.
-        """
-        still = np.zeros_like(q)
-        self._past.extend([(q, still)] * self._kept)
-        self._rows = q[None], still[None]
-
-    def _advance(self, missed: int) -> None:
-        """Take the references of the steps that are over; in those that were missed the arm has braked.
-
-        Args:
-            missed: Number of steps that were missed behind the one that has just ended.
-        """
-        first, last = int(not self._is_sent), len(self._rows[0]) - 1
-        self._is_sent = False
-        if not self._past:
-            return
-        for row in range(first, first + missed + 1):
-            self._past.append((self._rows[0][min(row, last)], self._rows[1][min(row, last)]))
-        at = min(first + missed, last)
-        self._rows = self._rows[0][at:], self._rows[1][at:]
-
-
-def _limits(context: Context) -> tuple[Array, Array]:
-    """Return the velocity and acceleration limits of the arm's joints, (dof,) each."""
-    joints = [context.robot.joints[name] for name in context.arm_spec.joint_names]
-    return np.array([one.velocity for one in joints]), np.array([one.acceleration for one in joints])
 
 
 def _has_fingers(arm: ArmSpec) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.policies.wild import wild
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
@@ -155,6 +156,40 @@ def test_an_arm_that_is_held_at_full_speed_does_not_end_the_run(setup: PolicySet
     found = made.run()
     assert found.end == ends.TIME_OVER, found.message
     assert fastest[0] > 4.5, "the arm was too slow to be a test of the lead"
+
+
+def test_a_wild_policy_never_meets_the_safety_layer(setup: PolicySetup) -> None:
+    """It stopped this arm: the stream of points overshot the references that the guard had checked."""
+    number = 62
+    arm = next(iter(setup.robot.arms.values()))
+    settings = replace(
+        setup.settings, action_space=ActionSpace.EE_POSE, gripper=GripperSpace.WIDTH, time_limit=3.0
+    )
+    policy = wild(setup.robot, arm, ActionSpace.EE_POSE, number)
+    made = PolicyEpisode(replace(setup, settings=settings), number, policy)
+    found, limits = made.run(), made.runner.guard.limits
+    columns = made.recorder.columns()
+    q = columns["joint_position"][:, [made.recorder.joints.index(name) for name in arm.joint_names]]
+    assert found.end == ends.TIME_OVER, found.message
+    assert np.abs(columns["joint_velocity"]).max() > 3.0, "the arm was too slow for a test"
+    assert (q > limits.low - 0.01).all() and (q < limits.high + 0.01).all()
+    assert found.guard["position"] > 0
+
+
+def test_the_arm_follows_the_curve_that_the_guard_has_checked(setup: PolicySetup) -> None:
+    made = episode(setup, toward(np.array([1.0, 0, 0, 0.5, 0, 0, -2.0])), time_limit=1.0)
+    send, errors, step_s = made.port.send, list[float](), 1.0 / made.settings.rate_hz
+    controller, before = made.cell.sim.arms["fr3_arm"].controller, list[Array]()
+
+    def watched(q: Array, v: Array) -> str:
+        if before:
+            errors.append(float(np.abs(controller.reference.position - before[-1]).max()))
+        before.append(q[0] - 0.5 * step_s * v[0])
+        return send(q, v)
+
+    made.port.send = watched  # type: ignore[method-assign]
+    assert made.run().end == ends.TIME_OVER
+    assert len(errors) > 20 and max(errors) < 1e-6
 
 
 def test_an_end_effector_that_goes_down_and_up_follows_its_deltas(setup: PolicySetup) -> None:

@@ -95,6 +95,34 @@ def test_a_wild_policy_keeps_all_limits_and_the_clearance(robot: Robot, scene: S
     assert stand.guard.counts.kinds["collision"] > 0, "nothing was in its way, so the test proves nothing"
 
 
+@pytest.mark.parametrize("joint_margin", [0.0, 0.05])
+def test_an_arm_at_full_speed_stops_the_margin_before_its_limit(
+    robot: Robot, scene: Scene, joint_margin: float
+) -> None:
+    stand = Stand(robot, scene, GuardSettings(joint_margin=joint_margin))
+    joint = robot.joints["fr3_joint7"]
+    target = stand.motion.q.copy()
+    target[6] = joint.upper
+    fastest = 0.0
+    for _ in range(80):
+        stand.go(target)
+        rest = stand.guard.ahead(stand.motion)[0][-1, 6]
+        assert rest <= joint.upper - joint_margin + 1e-9
+        fastest = max(fastest, stand.motion.v[6])
+    assert fastest > 2.0 and rest == pytest.approx(joint.upper - joint_margin, abs=0.002)
+    assert stand.guard.counts.kinds["position"] > 0
+
+
+def test_an_arm_that_begins_within_the_margin_may_only_leave_it(robot: Robot, scene: Scene) -> None:
+    stand = Stand(robot, scene, GuardSettings(joint_margin=0.1))
+    q = stand.motion.q.copy()
+    q[6] = robot.joints["fr3_joint7"].upper - 0.02
+    stand.motion = Motion.at_rest(q)
+    stand.go(q + 0.01, 30)
+    assert q[6] - 0.08 - 0.002 < stand.motion.q[6] <= q[6] - 0.08 + 1e-9
+    assert np.abs(stand.motion.v).max() < 0.05
+
+
 def test_a_brake_at_any_time_keeps_the_clearance(robot: Robot, scene: Scene) -> None:
     stand, rng = Stand(robot, scene, GuardSettings(clearance=0.01)), np.random.default_rng(2)
     for _ in range(15):
@@ -156,6 +184,7 @@ def test_the_tool_does_not_leave_its_workspace(robot: Robot, scene: Scene) -> No
     ("values", "words"),
     [
         ({"clearance": -0.1}, "clearance"),
+        ({"joint_margin": 0.6}, "joint_margin"),
         ({"velocity_scaling": 0.0}, "velocity_scaling"),
         ({"workspace": (0.0, 1.0)}, "workspace"),
         ({"workspace": (1.0, 0.0, 0.0, 0.0, 1.0, 1.0)}, "workspace"),
@@ -208,6 +237,17 @@ def test_fingers_do_not_open_into_something(robot: Robot, scene: Scene) -> None:
         robot, scene, GuardSettings(may_touch=("can",)), width_m=0.0, can=beside_a_finger(robot, 0.045)
     )
     assert allowed.guard.opening(0.08, allowed.motion) == 0.08
+
+
+def test_fingers_do_not_close_on_what_they_may_not_touch(robot: Robot, scene: Scene) -> None:
+    """A hand that was turned to its side pressed a closing finger on the table."""
+    between = beside_a_finger(robot, -0.03)
+    stand = Stand(robot, scene, GuardSettings(), can=between)
+    assert stand.guard.opening(0.05, stand.motion) is None
+    assert stand.guard.counts.kinds["fingers"] == 1 and "can" in next(iter(stand.guard.counts.reasons))
+    assert stand.guard.opening(0.075, stand.motion) == 0.075
+    allowed = Stand(robot, scene, GuardSettings(may_touch=("can",)), can=between)
+    assert allowed.guard.opening(0.05, allowed.motion) == 0.05
 
 
 def test_an_arm_whose_fingers_open_keeps_the_clearance_of_the_wider_opening(

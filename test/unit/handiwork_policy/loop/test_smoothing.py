@@ -58,6 +58,22 @@ def test_an_arm_that_brakes_does_not_overshoot() -> None:
     assert abs(float(q[0]) - place) < 2e-3 and abs(float(rate[0])) < 0.02
 
 
+def test_a_stream_into_a_limit_keeps_the_braking_distance() -> None:
+    """The safety layer stops a joint that could not brake any more in front of its limit."""
+    high = 1.0
+    limits = JointLimits(("a",), *(np.full(1, one) for one in (-9.0, high, 2.0, RISE)))
+    stream, q, rate, fastest = PointStream(limits), np.zeros(1), np.zeros(1), 0.0
+    for tick in range(100):
+        stream.take(np.full(1, 1.8 * TICK_S * (tick + 1)), np.full(1, 1.8), -TICK_S)
+        for _ in range(round(TICK_S / CONTROL_S)):
+            before = float(rate[0])
+            q, rate = stream.advance(q, rate, CONTROL_S)
+            assert q[0] + 0.5 * rate[0] ** 2 / RISE <= high + 1e-9
+            assert abs(rate[0] - before) <= RISE * CONTROL_S + 1e-9
+            fastest = max(fastest, float(rate[0]))
+    assert fastest > 1.7 and q[0] > high - 1e-3
+
+
 def _advance(stream: PointStream, q: Array, rate: Array, peak: float) -> tuple[Array, Array, float]:
     for _ in range(round(TICK_S / CONTROL_S)):
         q, rate = stream.advance(q, rate, CONTROL_S)
