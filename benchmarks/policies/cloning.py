@@ -82,7 +82,7 @@ def samples(folder: Path, numbers: Sequence[int], workers: int) -> Samples:
     found = [one for one in read if one is not None]
     if not found:
         raise SystemExit(f"{folder} has no successful episode of {len(wanted)} wanted; generate some")
-    return Samples(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    return joined(found)
 
 
 def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
@@ -108,10 +108,20 @@ def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
         again = np.append(np.arange(len(state)), np.full(REST, len(state) - 1))
         resting = (np.arange(len(again)) >= len(state)).astype(np.float64)
         made = [one[again] for one in (state, command[ahead], jacobian, held)]
-        rows.append(Samples(*made, resting))
+        rows.append(Samples._make([*made, resting]))
     if not rows:
         return None
-    return Samples(*(np.concatenate(column).astype(np.float32) for column in zip(*rows, strict=True)))
+    return joined(rows)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Return the samples of all parts, in single precision.
+
+    Args:
+        parts: The parts.
+    """
+    columns = [[getattr(one, name) for one in parts] for name in Samples._fields]
+    return Samples._make(np.concatenate(column).astype(np.float32) for column in columns)
 
 
 def signed(poses: Array) -> Array:

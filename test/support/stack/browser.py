@@ -36,7 +36,7 @@ PIXELS = 0.3
 """Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
 RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 1500);"
 """A script that lets the browser draw rarely: drawing by software would leave no time for anything else."""
-WAIT_MS = 240_000
+WAIT_MS = 80_000
 """Drawing by software on a busy machine takes seconds."""
 
 
