@@ -36,7 +36,7 @@ PIXELS = 0.3
 """Pixels that are drawn for each pixel of the window's width and height: software draws few of them faster."""
 RARELY = "const d = window.requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => d(f), 1500);"
 """A script that lets the browser draw rarely: drawing by software would leave no time for anything else."""
-WAIT_MS = 80_000
+WAIT_MS = 240_000
 """Drawing by software on a busy machine takes seconds."""
 
 
@@ -171,7 +171,7 @@ class Tab:
 
     def wait_text(self, pattern: str) -> None:
         """Wait until the page shows a text."""
-        self.page.get_by_text(re.compile(pattern)).first.wait_for()
+        self.page.get_by_text(re.compile(pattern)).filter(visible=True).first.wait_for()
 
     def press_and_receive(self, name: str, pattern: str) -> None:
         """Press a button, and wait until the browser received a text, which it may show for less than one picture."""
