@@ -33,6 +33,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec
+from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 from skill_server.task.record import Report
 
 from .cell import LockStepCell
@@ -51,12 +52,14 @@ class ArmPorts:
         cell: The cell.
         spec: The arm.
         engine: Planning engine of the robot, kept from episode to episode.
+        speed: Speed of the tool at which the safety layer stops a motion, which motions keep.
         held: The objects that the arm holds, by name.
     """
 
     cell: LockStepCell
     spec: ArmSpec
     engine: Engine
+    speed: ToolSpeedLimit
     held: dict[str, Attachment] = field(default_factory=dict)
 
     def context(self, seed: int, token: Token, report: Report) -> Context:
@@ -92,7 +95,10 @@ class ArmPorts:
         """
         self.engine.update_world(self.snapshot())
         result = self.engine.plan(replace(request, budget_s=MORE_TIME * request.budget_s), should_stop)
-        return replace(result, planning_time_s=0.0)
+        trajectory = result.trajectory
+        if trajectory is not None:
+            trajectory = self.speed.kept(request.arm, trajectory)
+        return replace(result, trajectory=trajectory, planning_time_s=0.0)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Planner.check_candidates``.
