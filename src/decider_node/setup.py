@@ -22,8 +22,8 @@ setup(
     entry_points={
         "console_scripts": [
             "decider_node = decider_node.node:main",
-            "bin_feeder = decider_node.feeder:main",
-            "sorting_node = decider_node.sorting_node:main",
+            "bin_feeder = decider_node.ros.bin_feeder:main",
+            "sorting_node = decider_node.ros.sorting_node:main",
         ]
     },
 )

@@ -19,7 +19,7 @@ from handiwork_core.scene.loader import Scene, load_scene
 from handiwork_data.dataset.folder import DatasetFolder
 from handiwork_data.dataset.generate import Shard, Sources, check_same
 from handiwork_data.dataset.pool import deal
-from handiwork_data.episodes.episode import Column, Episode, EpisodeError, decode, digest_of
+from handiwork_data.episodes.episode import Column, Episode, EpisodeError, EpisodeMeta, decode, digest_of
 from handiwork_data.episodes.recorder import as_row
 from handiwork_data.episodes.settings import EpisodeSettings, draw, read_task_file
 from sim_bridge.cameras.images import in_millimetres, noisy_color, noisy_depth
@@ -68,6 +68,39 @@ class RenderRow:
     fault: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Still:
+    """A picture of one moment of an episode.
+
+    Attributes:
+        meta: What the episode is.
+        picture: Red, green, blue, (height, width, 3).
+    """
+
+    meta: EpisodeMeta
+    picture: Pixels
+
+
+def stills(order: RenderOrder, moments: Sequence[tuple[int, float]], workers: int = 1) -> list[Still]:
+    """Draw one moment of each of some episodes with the first camera.
+
+    Args:
+        order: What is drawn.
+        moments: Numbers of the episodes, and shares of their samples, 0 to 1.
+        workers: Number of processes.
+
+    Returns:
+        The pictures, in the order of the numbers.
+
+    Raises:
+        ConfigError: A file is wrong, the data set was made otherwise, or nothing draws on this machine.
+        EpisodeError: An episode is missing or damaged, or cannot be drawn.
+    """
+    check_same(order.folder, order.sources)
+    drawn = deal(_still, moments, workers, _begin_worker, (order, _library()))
+    return sorted(drawn, key=lambda one: one.meta.episode)
+
+
 def render(order: RenderOrder, numbers: Sequence[int], shard: Shard, workers: int) -> Iterator[RenderRow]:
     """Draw the episodes that have no pictures yet.
 
@@ -95,15 +128,10 @@ def render(order: RenderOrder, numbers: Sequence[int], shard: Shard, workers: in
     with images.locked(shard.name):
         missing = [n for n in numbers if not all(images.values(n, name).exists() for name in names)]
         if missing:
-            yield from deal(_work, missing, workers, _begin_worker, (order, find_library()))
+            yield from deal(_work, missing, workers, _begin_worker, (order, _library()))
 
 
-def find_library() -> str:
-    """Return the OpenGL library that draws on this machine.
-
-    Raises:
-        ConfigError: None does.
-    """
+def _library() -> str:
     try:
         return choose_library(os.environ)
     except ValueError as error:
@@ -142,15 +170,12 @@ class EpisodePainter:
             return RenderRow(number, 0, time.monotonic() - begun_s, str(error))
         return RenderRow(number, frames, time.monotonic() - begun_s)
 
-    def still(self, number: int, share: float) -> tuple[Episode, list[Pixels]]:
-        """Draw one moment of an episode.
+    def still(self, number: int, share: float) -> Still:
+        """Draw one moment of an episode with the first camera.
 
         Args:
             number: Number of the episode.
             share: The moment, as a share of the samples of the episode, 0 to 1.
-
-        Returns:
-            The episode, and for each camera a picture, height x width x 3, RGB.
 
         Raises:
             EpisodeError: The episode is missing or damaged, or cannot be drawn.
@@ -158,8 +183,9 @@ class EpisodePainter:
         episode, _digest, dressed = self._begin(number)
         sample = round(share * (len(episode.columns["time"]) - 1))
         self._renderer.place(*state_of(episode, sample))
-        drawn = [self._renderer.draw(one, color=True, depth=False, labels=False) for one in dressed.cameras]
-        return episode, [one.color for one in drawn if one.color is not None]
+        drawn = self._renderer.draw(dressed.cameras[0], color=True, depth=False, labels=False)
+        assert drawn.color is not None
+        return Still(episode.meta, drawn.color)
 
     def _begin(self, number: int) -> tuple[Episode, str, Dressed]:
         """Read an episode, and show its objects in its look."""
@@ -249,3 +275,7 @@ def _begin_worker(order: RenderOrder, library: str) -> None:
 
 def _work(number: int) -> RenderRow:
     return _Worker.painter.paint(number)
+
+
+def _still(moment: tuple[int, float]) -> Still:
+    return _Worker.painter.still(*moment)

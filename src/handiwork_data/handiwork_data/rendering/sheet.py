@@ -12,7 +12,7 @@ from PIL import ImageDraw, ImageFont
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.episodes.episode import EpisodeMeta
 
-from .render import EpisodePainter, RenderOrder, find_library
+from .render import RenderOrder, Still, stills
 
 COLUMNS = 5
 EDGE_PX, TEXT_PX = 4, 12
@@ -54,20 +54,20 @@ def draw_sheet(order: RenderOrder, numbers: Sequence[int], count: int) -> Pictur
     """
     rng = np.random.default_rng([order.seed, 31])
     chosen = sorted(rng.choice(np.asarray(numbers), min(count, len(numbers)), replace=False).tolist())
-    painter, font = EpisodePainter(order, find_library()), ImageFont.load_default(TEXT_PX)
-    tiles = list[Pictures.Image]()
-    for number in chosen:
-        episode, pictures = painter.still(number, rng.uniform(*MOMENTS))
-        tile = Pictures.fromarray(np.asarray(pictures[0]))
-        colour = SUCCESS if episode.meta.success else FAILURE
-        pen = ImageDraw.Draw(tile)
-        pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=colour, width=EDGE_PX)
-        label = " ".join((str(number), *_fault(episode.meta)))
-        box = pen.textbbox((EDGE_PX + 2, EDGE_PX), label, font=font)
-        pen.rectangle((EDGE_PX, EDGE_PX, box[2] + 2, box[3] + 2), fill=colour)
-        pen.text((EDGE_PX + 2, EDGE_PX), label, fill=(255, 255, 255), font=font)
-        tiles.append(tile)
-    return _grid(tiles)
+    moments = [(number, rng.uniform(*MOMENTS)) for number in chosen]
+    return _grid([_tile(one) for one in stills(order, moments)])
+
+
+def _tile(still: Still) -> Pictures.Image:
+    tile, meta = Pictures.fromarray(still.picture), still.meta
+    colour = SUCCESS if meta.success else FAILURE
+    pen, font = ImageDraw.Draw(tile), ImageFont.load_default(TEXT_PX)
+    pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=colour, width=EDGE_PX)
+    label = " ".join((str(meta.episode), *_fault(meta)))
+    box = pen.textbbox((EDGE_PX + 2, EDGE_PX), label, font=font)
+    pen.rectangle((EDGE_PX, EDGE_PX, box[2] + 2, box[3] + 2), fill=colour)
+    pen.text((EDGE_PX + 2, EDGE_PX), label, fill=(255, 255, 255), font=font)
+    return tile
 
 
 def _fault(meta: EpisodeMeta) -> tuple[str, ...]:

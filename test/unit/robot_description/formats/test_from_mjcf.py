@@ -13,7 +13,7 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import read_urdf
 from robot_description.formats.from_mjcf import MjcfRobot, is_mjcf, read_mjcf
-from robot_description.import_robot.portable_urdf import PortableUrdf
+from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
 from robot_description.solids.link_solids import link_solids
 
 mujoco = pytest.importorskip("mujoco")

@@ -23,7 +23,7 @@ from robot_description.import_robot.gripper_facts import rising
 from robot_description.import_robot.gripper_frames import AddedFrame, with_own_frames
 from robot_description.import_robot.gripper_survey import measure_gripper
 from robot_description.import_robot.new_robot_arms import points_of
-from robot_description.import_robot.portable_urdf import PortableUrdf
+from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
 from robot_description.import_robot.survey import find_arms
 from robot_description.solids.link_solids import link_solids
 from support.paths import DATA

@@ -15,7 +15,7 @@ from handiwork_core.scene.layout import world_boxes
 from handiwork_core.scene.loader import load_scene
 from handiwork_core.testing.gantry import gantry
 from robot_description.import_robot.new_robot_arms import Remarks
-from robot_description.import_robot.scene_text import scene_yaml
+from robot_description.import_robot.output_files.scene_text import scene_yaml
 from robot_description.import_robot.working_area import WorkingArea, working_area
 
 

@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull, Delaunay
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 from handiwork_core.scene.mesh_file import hull_vertices
-from robot_description.import_robot.portable_urdf import PortableUrdf
+from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
 from robot_description.solids.convex_parts import convex_parts, write_stl
 
 OUTLINE = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (0.02, 0.03), (0.02, -0.02), (-0.02, -0.02),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from robot_description.formats.given_robot import GivenRobot
     from robot_description.import_robot.new_robot import Described
     from robot_description.import_robot.new_robot_arms import Remarks
-    from robot_description.import_robot.portable_urdf import PortableUrdf
+    from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
     """
     from robot_description.import_robot.new_robot import describe
     from robot_description.import_robot.new_robot_arms import Wanted
-    from robot_description.import_robot.portable_urdf import PortableUrdf
-    from robot_description.import_robot.robot_text import report
+    from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
+    from robot_description.import_robot.output_files.robot_text import report
 
     given = _given(options)
     urdf = _urdf(options, given)
@@ -135,7 +135,7 @@ def _arguments(words: Sequence[str]) -> dict[str, str]:
 
 def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
     """Write all files to a folder beside ``out``, load them, and only then move them there."""
-    from robot_description.import_robot.robot_text import robot_yaml, spheres_yaml
+    from robot_description.import_robot.output_files.robot_text import robot_yaml, spheres_yaml
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as made:
@@ -152,7 +152,7 @@ def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
 
 def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
     """Write a scene for a robot with one arm and a gripper, with things where the arm reaches."""
-    from robot_description.import_robot.scene_text import scene_yaml
+    from robot_description.import_robot.output_files.scene_text import scene_yaml
     from robot_description.import_robot.working_area import working_area
 
     gripper = robot.arm("").gripper if len(robot.arms) == 1 else None

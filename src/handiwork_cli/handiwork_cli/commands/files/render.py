@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.folder import DatasetFolder
-from handiwork_data.dataset.generate import Shard, check_same, read_range
+from handiwork_data.dataset.generate import Shard, read_range
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.rendering.image_folder import OUTPUTS
 from handiwork_data.rendering.render import RenderOrder, RenderRow, render
@@ -89,7 +89,6 @@ def _draw_sheet(order: RenderOrder, numbers: list[int], path: Path, count: int) 
     if count < 1:
         raise ConfigError("count", [f"is {count}; give 1 or more"])
     check_sheet(path)
-    check_same(order.folder, order.sources)
     try:
         sheet = draw_sheet(order, numbers, count)
         sheet.save(path)

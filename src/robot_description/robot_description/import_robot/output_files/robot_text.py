@@ -9,11 +9,10 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot
-
-from .cup_facts import cup_yaml
-from .gripper_facts import GripperFacts
-from .new_robot import Described
-from .survey import FoundArm
+from robot_description.import_robot.cup_facts import cup_yaml
+from robot_description.import_robot.gripper_facts import GripperFacts
+from robot_description.import_robot.new_robot import Described
+from robot_description.import_robot.survey import FoundArm
 
 DEFAULT_FORCE_N = 40.0
 

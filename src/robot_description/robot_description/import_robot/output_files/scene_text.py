@@ -6,8 +6,7 @@ import numpy as np
 
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
-
-from .working_area import WorkingArea
+from robot_description.import_robot.working_area import WorkingArea
 
 OUTER_M, MARGIN_M = 0.63, 0.05
 """Largest distance of cube and bin from the base in ``tabletop.yaml``, and what an arm needs beyond it, m."""

@@ -85,7 +85,7 @@ class BinFeeder(ManagedNode):
         self._is_asking = True
         self._request.send(request)
 
-    def _on_answer(self, answer: Any) -> None:  # noqa: ANN401 a response of any service
+    def _on_answer(self, answer: Any) -> None:
         outcome, self._is_asking = outcome_from_msg(answer.outcome), False
         if self._source is not None:
             self._fed_s = self._source.snapshot().stamp_s

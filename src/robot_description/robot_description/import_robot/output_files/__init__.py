@@ -1,0 +1,1 @@
+"""The files of a new robot's folder: description, spheres, URDF and a first scene."""
