@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Generic, Protocol, TypeVar
 
 from rclpy.clock import Clock, ClockType
@@ -33,7 +34,7 @@ A = TypeVar("A", bound=RosArm)
 C = TypeVar("C", bound=Reports)
 
 
-class NetworkNode(ManagedNode, Generic[A, C]):
+class NetworkNode(ManagedNode, ABC, Generic[A, C]):
     """Publishes ``decider/network``; after an error the arm rests until ``decider/reset``.
 
     Args:
@@ -49,9 +50,9 @@ class NetworkNode(ManagedNode, Generic[A, C]):
         self.create_service(Trigger, "decider/reset", self._on_reset)
         self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    @abstractmethod
     def build(self) -> tuple[A, C, Network[C]]:
         """Return cell, context and network; called once, at the first start."""
-        raise NotImplementedError
 
     def shown(self, cell: A) -> None:
         """Publish more of the cell, twice a second.
