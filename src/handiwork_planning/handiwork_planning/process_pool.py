@@ -5,16 +5,12 @@ Processes, not threads: kernels run without the GIL, but the Python between them
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext
+from multiprocessing.connection import wait
 from multiprocessing.synchronize import Event
 from types import TracebackType
 
@@ -30,8 +26,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .packed_problems import packed, unpacked
-from .shared_block import BlockReader, SharedBlock
+from .worker_process import WorkerProcess, worker_context
 
 POLL_S = 0.01
 """Period at which a stop is polled while workers plan, s."""
@@ -39,8 +34,6 @@ CHUNKS = 8
 """Pieces per worker, so that one with hard problems does not keep the others waiting."""
 AHEAD = 2
 """Parts under way in each worker: one that it plans, and one that waits."""
-CLOSE_S = 10.0
-"""The longest time that a worker is given to end, s of steady time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +86,14 @@ class PlanPool:
     def __init__(self, robot: Robot, world_T_base: Pose, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._turn = threading.Lock()
-        self._crew: list[_Worker] = []
+        self._crew: list[WorkerProcess[list[Problem], list[PlanResult]]] = []
         # Workers need it too: it compiles the kernels once, or every worker would compile them at the same time.
         self._local = _engine(robot, world_T_base)
         if self.workers > 1:
-            # A fork of this process would copy locks that its threads hold; the fork server has no threads.
-            context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload([__name__, "handiwork_planning.warm_up"])
+            context = worker_context(__name__)
             self._stop = context.Event()
-            self._crew = [_Worker(context, robot, world_T_base, self._stop) for _ in range(self.workers)]
+            arguments = (robot, world_T_base, self._stop)
+            self._crew = [WorkerProcess(context, _Planning, arguments, AHEAD) for _ in range(self.workers)]
 
     def plan(
         self,
@@ -139,17 +131,24 @@ class PlanPool:
         results: dict[int, list[PlanResult]] = {}
         parts = _parts(len(problems), self.workers)
         by_pipe = {worker.pipe: worker for worker in self._crew}
+        sent: dict[object, deque[int]] = {pipe: deque() for pipe in by_pipe}
+
+        def send_next(worker: WorkerProcess[list[Problem], list[PlanResult]]) -> None:
+            if (part := next(parts, None)) is not None:
+                sent[worker.pipe].append(part.start)
+                worker.send([problems[i] for i in part])
+
         try:
             # Each worker has a second part waiting, so that it never waits for this process.
             for _ in range(AHEAD):
                 for worker in self._crew:
-                    worker.send_next(parts, problems)
+                    send_next(worker)
             while busy := [pipe for pipe, worker in by_pipe.items() if worker.under_way]:
                 for pipe in wait(busy, timeout=POLL_S):
                     worker = by_pipe[pipe]  # type: ignore[index]
-                    first, data = worker.receive()
-                    worker.send_next(parts, problems)
-                    results[first] = _checked(unpacked(data))
+                    answer = worker.receive()
+                    send_next(worker)
+                    results[sent[pipe].popleft()] = answer
                 if should_stop():
                     self._stop.set()
         except BaseException:
@@ -186,79 +185,6 @@ def _parts(count: int, workers: int) -> Iterator[range]:
         first += size
 
 
-class _Worker:
-    """One worker process as the pool sees it: the parts that are under way in it, and where they are written."""
-
-    def __init__(self, context: ForkServerContext, robot: Robot, world_T_base: Pose, stop: Event) -> None:
-        self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, robot, world_T_base, stop), daemon=True)
-        self._process.start()
-        theirs.close()
-        self._blocks = deque(SharedBlock() for _ in range(AHEAD))
-        self._reader = BlockReader()
-        self.under_way = 0
-
-    def send_next(self, parts: Iterator[range], problems: list[Problem]) -> None:
-        """Send the next part, if there is one.
-
-        Args:
-            parts: The parts that are left.
-            problems: All problems.
-        """
-        part = next(parts, None)
-        if part is None:
-            return
-        # A worker answers in order: the block of the oldest part is the one that it has read.
-        self._blocks.rotate(-1)
-        note = self._blocks[-1].write(packed([problems[i] for i in part]))
-        try:
-            self.pipe.send((part.start, note))
-        except OSError as error:
-            raise self._lost() from error
-        self.under_way += 1
-
-    def receive(self) -> tuple[int, bytes]:
-        """Wait for the results of the oldest part: the index of its first problem, and the packed results."""
-        try:
-            first, note = self.pipe.recv()
-        except (EOFError, OSError) as error:
-            raise self._lost() from error
-        self.under_way -= 1
-        return first, self._reader.read(note)
-
-    def discard(self) -> None:
-        """Wait for the parts that are under way, and forget their results."""
-        try:
-            while self.under_way:
-                self.receive()
-        except RuntimeError:
-            self.under_way = 0
-
-    def dismiss(self) -> None:
-        """Ask the process to end."""
-        with contextlib.suppress(OSError):
-            self.pipe.send(None)
-
-    def close(self) -> None:
-        """Wait for the end of the process, and free its memory."""
-        self._process.join(CLOSE_S)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._reader.close()
-        for block in self._blocks:
-            block.close()
-        self.pipe.close()
-
-    def _lost(self) -> RuntimeError:
-        self.under_way = 0
-        self._process.join(1.0)
-        return RuntimeError(
-            f"process {self._process.pid} of the pool has ended with exit code {self._process.exitcode}; "
-            "make a new pool, with fewer workers if memory ran out"
-        )
-
-
 def _engine(robot: Robot, world_T_base: Pose) -> Engine:
     from .cpu_engine import CpuEngine
 
@@ -280,37 +206,29 @@ def _planned(engine: Engine, problems: Sequence[Problem], should_stop: ShouldSto
     return results
 
 
-def _checked(answer: list[PlanResult] | Exception) -> list[PlanResult]:
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+class _Planning:
+    """Plans parts in a process of the pool.
 
-
-def _serve(pipe: Connection, robot: Robot, world_T_base: Pose, stop: Event) -> None:
-    """Plan parts until None comes or the pool's process has ended.
-
-    Results lie in turns in as many blocks as parts may be under way: by the time a block is written again its former
-    results have been read, because the pool sends a part only after it has read one.
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the robot's root link.
+        stop: Set when planning must end.
     """
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C goes to all processes: the pool ends its workers itself
-    engine = _engine(robot, world_T_base)
-    reader, blocks = BlockReader(), deque(SharedBlock() for _ in range(AHEAD + 1))
-    try:
-        while (message := pipe.recv()) is not None:
-            first, note = message
-            answer: list[PlanResult] | Exception
-            try:
-                answer = _planned(engine, unpacked(reader.read(note)), stop.is_set)
-            except Exception as error:  # noqa: BLE001 - it is raised again in the pool's process
-                answer = error
-            blocks.rotate(-1)
-            pipe.send((first, blocks[-1].write(packed(answer))))
-    except (EOFError, OSError):
-        pass
-    finally:
-        for block in blocks:
-            block.close()
-        reader.close()
-        engine.close()
+
+    def __init__(self, robot: Robot, world_T_base: Pose, stop: Event) -> None:
+        self._engine, self._stop = _engine(robot, world_T_base), stop
+
+    def answer(self, message: list[Problem]) -> list[PlanResult]:
+        """Plan a part.
+
+        Args:
+            message: The problems of the part.
+        """
+        return _planned(self._engine, message, self._stop.is_set)
+
+    def forget(self) -> None:
+        """Nothing is kept from one part to the next."""
+
+    def close(self) -> None:
+        """End the engine."""
+        self._engine.close()
