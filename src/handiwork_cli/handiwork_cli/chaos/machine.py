@@ -1,4 +1,4 @@
-"""The machine of a run: its load, and the memory of its processes."""
+"""The load of the machine of a run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 BURN = "import os\nwhile os.getppid() == {parent}: pass"
 """It ends with its parent. Ctrl-C does not reach it, as it has a session of its own, and so it prints no traceback."""
-KILO = 1024
 
 
 @contextlib.contextmanager
@@ -29,23 +27,6 @@ def burners(count: int) -> Iterator[None]:
         for process in started:
             process.kill()
             process.wait()
-
-
-def resident_bytes(pid: int) -> float | None:
-    """Return the resident memory of a process that belongs to no file.
-
-    Args:
-        pid: The process id.
-
-    Returns:
-        Memory in bytes; None when the process has ended.
-    """
-    try:
-        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    except OSError:
-        return None
-    rows = [line.split() for line in text.splitlines() if line.startswith("RssAnon:")]
-    return float(rows[0][1]) * KILO if rows else None
 
 
 def load_now() -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from handiwork_cli.processes.interrupts import INTERRUPTED
+from handiwork_cli.processes.memory import Memory, memory_lines
 from handiwork_core.model.outcome import Code
 
 from .trials import FaultKind, Trial
@@ -24,12 +25,6 @@ RECOVERY_BOUND_S = 60.0
 """Every node must be active again this long after the last fault was over [s of steady time]."""
 SETTLE_S = 0.5
 """The steady time after the end of a goal in which measurements of its motion may still arrive, s."""
-WARM_UP_S = 120.0
-"""The age from which a process's memory is evaluated [s]: before, it loads and fills its caches."""
-LEAST_SPAN_S = 60.0
-"""The shortest time of samples for a slope of memory, s."""
-BYTES_PER_MB = 1e6
-SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,31 +96,6 @@ class UnaskedMotion:
     speed: float
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Resident memory of one process over steady time.
-
-    Attributes:
-        node: Name of the node.
-        pid: Its process id.
-        samples: Steady time [s] and memory [bytes], in the order of time.
-    """
-
-    node: str
-    pid: int
-    samples: tuple[tuple[float, float], ...]
-
-    @property
-    def slope_mb_per_h(self) -> float:
-        """Growth by least squares after the warm-up [MB/h]; nan when the process did not live long enough."""
-        begin_s = self.samples[0][0] + WARM_UP_S if self.samples else 0.0
-        rows = np.array([sample for sample in self.samples if sample[0] >= begin_s])
-        if len(rows) < 3 or rows[-1, 0] - rows[0, 0] < LEAST_SPAN_S:
-            return float("nan")
-        slope = np.polyfit(rows[:, 0] - rows[0, 0], rows[:, 1], 1)[0]
-        return float(slope) * SECONDS_PER_HOUR / BYTES_PER_MB
-
-
 @dataclass
 class Findings:
     """All findings of a run so far."""
@@ -189,12 +159,7 @@ class Findings:
             f"recovery of all nodes after the last fault: {_percentiles(recoveries)}",
             f"greatest force of the arm on a fixture: {self.greatest_force_n:.0f} N{force}",
             *_wall_lines(faults, self.greatest_wall_force_n),
-            *(
-                f"memory of {one.node} ({one.pid}): {one.slope_mb_per_h:+.1f} MB/h over "
-                f"{one.samples[-1][0] - one.samples[0][0]:.0f} s"
-                for one in self.memory
-                if one.slope_mb_per_h == one.slope_mb_per_h
-            ),
+            *memory_lines(self.memory),
             *(f"trial {m.trial}: {m.joint} moved at {m.speed:.2f} without a goal" for m in self.motions),
             *(
                 f"trial {end.trial.index} ({end.trial.goal.value}; "

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from handiwork_cli.processes.interrupts import INTERRUPTED
+from handiwork_cli.processes.memory import MemoryWatch, memory_lines
 from handiwork_core.contracts.skill import Progress
 
 NEEDED_RATE = 0.98
@@ -47,6 +48,7 @@ class Tally:
         waited_for: The reasons that it reported.
         stop_world_s: World times from the request to cancel to standstill.
         stop_wall_s: Wall times from the request to cancel to standstill.
+        memory: Memory of each process of the stack; None before the stack is active.
         is_cut_short: True when the run was ended from outside.
     """
 
@@ -59,6 +61,7 @@ class Tally:
     waited_for: set[str] = field(default_factory=set)
     stop_world_s: list[float] = field(default_factory=list)
     stop_wall_s: list[float] = field(default_factory=list)
+    memory: MemoryWatch | None = None
     is_cut_short: bool = False
 
     @property
@@ -118,6 +121,7 @@ class Tally:
             ),
             f"cancel to standstill, world time: {_percentiles(self.stop_world_s, (50, 99))}",
             f"cancel to standstill, wall time: {_percentiles(self.stop_wall_s, (50, 99))}",
+            *(memory_lines(self.memory.found) if self.memory else []),
             *(f"episode {f.episode} seed {f.seed}: {f.text}" for f in self.failures),
         ]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import signal
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from handiwork_cli.chaos.machine import burners, resident_bytes
+from handiwork_cli.chaos.machine import burners
 from handiwork_cli.chaos.ros import campaign
 from handiwork_cli.chaos.ros.goals import TrialScene, contradiction_of
 from handiwork_cli.chaos.trials import (
@@ -26,7 +24,6 @@ from handiwork_cli.chaos.trials import (
 from handiwork_cli.chaos.verdict import (
     BOUND_S,
     Findings,
-    Memory,
     TrialEnding,
     UnaskedMotion,
 )
@@ -148,15 +145,6 @@ def test_ok_is_held_against_the_simulation(
     assert (contradiction_of(kind, TrialScene(TARGET, places.get), (0.5, 0.0, 0.02)) == "") == is_true
 
 
-def test_memory_slope_ignores_the_warm_up_and_short_lives() -> None:
-    warm = [(float(t), 1e8 * t) for t in range(0, 100, 10)]
-    steady = [(120.0 + t, 1e9 + 1e6 * t / 3600.0) for t in range(0, 600, 10)]
-    grown = Memory("n", 1, (*warm, *steady))
-    assert grown.slope_mb_per_h == pytest.approx(1.0)
-    assert math.isnan(Memory("n", 1, tuple(warm)).slope_mb_per_h)
-    assert math.isnan(Memory("n", 1, ()).slope_mb_per_h)
-
-
 @pytest.mark.usefixtures("nothing_left_over")
 def test_burners_run_until_their_block_ends() -> None:
     def children() -> set[str]:
@@ -167,13 +155,6 @@ def test_burners_run_until_their_block_ends() -> None:
     before = children()
     with burners(2):
         assert len(children() - before) == 2
-
-
-@pytest.mark.processes
-def test_memory_of_a_process_that_has_ended_is_unknown() -> None:
-    process = subprocess.Popen(["true"])
-    process.wait()
-    assert resident_bytes(process.pid) is None
 
 
 class _NoStack:

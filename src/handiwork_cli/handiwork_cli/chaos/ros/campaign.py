@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from handiwork_cli.chaos.machine import burners, resident_bytes
+from handiwork_cli.chaos.machine import burners
 from handiwork_cli.chaos.trials import GoalKind, Trial, draw_trial
 from handiwork_cli.chaos.verdict import (
     BOUND_S,
     RECOVERY_BOUND_S,
     SETTLE_S,
     Findings,
-    Memory,
     TrialEnding,
     UnaskedMotion,
 )
+from handiwork_cli.processes.memory import MemoryWatch
 from handiwork_cli.stack.demo_cells import robot_of, stack_arguments, target_of
 from handiwork_cli.stack.stack import NODES, Stack, StackError
 from handiwork_core.model.outcome import Code
@@ -107,7 +107,7 @@ class Campaign:
         )
         self._scene = TrialScene(self._target, self._position)
         self._holds = False
-        self._memory: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        self._memory = MemoryWatch(NODES, stack.runner.pid)
 
     def run(self, write: Callable[[str], None]) -> None:
         """Run all trials and write the measurements into the findings.
@@ -148,16 +148,14 @@ class Campaign:
         ending = self._run(trial, before)
         ending = replace(ending, recovery_s=self.recovered())
         self._holds = self._is_holding()
-        self._sample_memory()
+        self._memory.sample()
         return ending
 
     def _finish(self) -> None:
         self._findings.greatest_force_n = self._observer.greatest_force_n
         self._findings.force_bodies = self._observer.force_bodies
         self._findings.greatest_wall_force_n = self._observer.greatest_wall_force_n
-        self._findings.memory = [
-            Memory(node, pid, tuple(samples)) for (node, pid), samples in self._memory.items()
-        ]
+        self._findings.memory = self._memory.found
 
     def _run(self, trial: Trial, before: Place3 | None) -> TrialEnding:
         known = self._observer.succeeded()
@@ -259,14 +257,6 @@ class Campaign:
 
         fixtures = frozenset({"table", "floor", "pedestal", "bin", "can"})
         return Observer(self._stack.client.node, robot, fixtures, WALL)
-
-    def _sample_memory(self) -> None:
-        now_s = time.monotonic()
-        for node in NODES:
-            pid = self._stack.runner.pid(node)
-            size = None if pid is None else resident_bytes(pid)
-            if pid is not None and size is not None:
-                self._memory.setdefault((node, pid), []).append((now_s, size))
 
 
 def _pause(seconds: float) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from tqdm import tqdm
 
 from handiwork_cli.processes.interrupts import interruptible
+from handiwork_cli.processes.memory import MemoryWatch
 from handiwork_cli.stack.demo_cells import (
     Target,
     add_backend,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from handiwork_ros.clients.skill_client import SkillReport
 
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
+HEAP_RISES_SHARE = 0.25
+"""The share of the run in which the heaps of the processes still rise to their greatest size."""
 PLANNING_S, MOTION_S = 1.0, 2.5
 """The wall time for planning and the world time for motion within which a pick is canceled, s."""
 
@@ -123,10 +126,14 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
             stack.wait_active()
             watch = JointWatch(stack.client.node)
             truth = TruthWatch(stack.client.node) if perception != "none" else None
+            tally.memory = MemoryWatch(
+                [spec.label for spec in stack.specs], stack.runner.pid, HEAP_RISES_SHARE
+            )
             episodes = range(options.episodes)
             for index in tqdm(episodes, "soak", unit="episode", delay=2.0, disable=None, leave=False):
                 failure = _episode(stack, index, options.seed + index, targets, tally, truth)
                 tally.episodes += 1
+                tally.memory.sample()
                 if failure is not None:
                     tally.failures.append(failure)
                 if options.cancel_every and index % options.cancel_every == options.cancel_every - 1:
