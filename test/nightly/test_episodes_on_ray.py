@@ -67,9 +67,9 @@ def lone_maker(data: dict[int, bytes], pids: Path) -> type[EpisodeMaker]:
             (pids / str(os.getpid())).touch()
             return os.getpid()
 
-        def make(self, number: int) -> tuple[int, bytes, float]:
+        def make(self, item: int) -> tuple[int, bytes, float]:
             Event().wait(wait_s)
-            return number, data[number], wait_s
+            return item, data[item], wait_s
 
     return GivenMaker
 
@@ -121,7 +121,7 @@ def test_an_episode_that_ends_every_process_stops_the_run_in_words(cluster: Any,
         def prepare(self) -> int:
             return os.getpid()
 
-        def make(self, number: int) -> tuple[int, bytes, float]:
+        def make(self, item: int) -> tuple[int, bytes, float]:
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
 

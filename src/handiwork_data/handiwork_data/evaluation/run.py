@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_data.dataset.generate import Shard, Sources, about, exempt_loaded
 from handiwork_data.dataset.pool import deal
+from handiwork_data.episodes.episode import Episode
 from handiwork_data.episodes.settings import read_task_file
 from handiwork_data.policies.episode import PolicyEpisode, PolicySetup
 from handiwork_policy.protocol.client import PolicyClient
@@ -123,11 +124,30 @@ class Evaluator:
         return self._setups[name]
 
     def run(self, name: str, number: int) -> EpisodeRow:
+        """Run an episode, and write its recording where it is kept.
+
+        Args:
+            name: Name of the task.
+            number: Number of the episode.
+
+        Raises:
+            ConfigError: A file is wrong.
+            PolicyError: The server is not there or does not fit; the episode does not count.
+        """
+        row, recording = self.made(name, number)
+        if recording is not None:
+            ResultFolder(self._order.folder).task(name).write(recording)
+        return row
+
+    def made(self, name: str, number: int) -> tuple[EpisodeRow, Episode | None]:
         """Run an episode, with a connection of its own, so that the server forgets the one before.
 
         Args:
             name: Name of the task.
             number: Number of the episode.
+
+        Returns:
+            Its row, and its recording where that is kept.
 
         Raises:
             ConfigError: A file is wrong.
@@ -145,9 +165,7 @@ class Evaluator:
         if policy.lost is not None:
             raise policy.lost
         row = self._row(name, made, found, policy, begun_s)
-        if self._order.keeps_failures and not row.success:
-            ResultFolder(self._order.folder).task(name).write(made.episode(found))
-        return row
+        return row, made.episode(found) if self._order.keeps_failures and not row.success else None
 
     def _check_same(self, client: PolicyClient) -> None:
         there, wanted = plain(client.metadata()), self._order.about.metadata
@@ -192,8 +210,14 @@ class Evaluator:
         )
 
 
+Missing = Sequence[tuple[str, int]]
+"""Episodes that are to be run: the name of a task and a number each."""
+Spread = Callable[[EvaluationOrder, Evaluator, Missing], Iterator[EpisodeRow]]
+"""Runs episodes somewhere, and yields their rows; it is given an evaluator of this process."""
+
+
 def evaluate(
-    order: EvaluationOrder, numbers: Sequence[int], shard: Shard, workers: int = 1
+    order: EvaluationOrder, numbers: Sequence[int], shard: Shard, spread: Spread
 ) -> Iterator[EpisodeRow]:
     """Run the episodes of all tasks that are not there yet.
 
@@ -201,7 +225,7 @@ def evaluate(
         order: What is evaluated.
         numbers: Numbers of the episodes of each task.
         shard: Shard of the episodes; others may fill the folder at the same time.
-        workers: Number of processes; 1: this one.
+        spread: Where they are run, such as ``processes(4)``.
 
     Yields:
         The row of each episode once it is written.
@@ -224,17 +248,27 @@ def evaluate(
             folder.drop_cut_line(name, shard.name)
             there = folder.rows(name)
             missing += [(name, number) for number in numbers if number not in there]
-        for row in _spread(order, here, missing, workers):
+        for row in spread(order, here, missing):
             folder.append(shard.name, row)
             yield row
 
 
-def _spread(
-    order: EvaluationOrder, here: Evaluator, missing: Sequence[tuple[str, int]], workers: int
-) -> Iterator[EpisodeRow]:
-    if workers > 1:
-        yield from deal(_work, missing, workers, _begin_worker, (order,))
-        return
+def processes(count: int) -> Spread:
+    """Return the way to run episodes in processes of this machine.
+
+    Args:
+        count: Number of processes; 1: this one.
+    """
+
+    def beside(order: EvaluationOrder, here: Evaluator, missing: Missing) -> Iterator[EpisodeRow]:
+        del here
+        return deal(_work, missing, count, _begin_worker, (order,))
+
+    return _here if count == 1 else beside
+
+
+def _here(order: EvaluationOrder, here: Evaluator, missing: Missing) -> Iterator[EpisodeRow]:
+    del order
     exempt_loaded()
     try:
         for name, number in missing:

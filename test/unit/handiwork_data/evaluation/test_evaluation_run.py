@@ -14,7 +14,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_data.dataset.generate import Shard, Sources
 from handiwork_data.evaluation.folder import EvaluationAbout, ResultFolder
 from handiwork_data.evaluation.rows import EpisodeRow
-from handiwork_data.evaluation.run import EvaluationOrder, connect, evaluate
+from handiwork_data.evaluation.run import EvaluationOrder, connect, evaluate, processes
 from handiwork_policy.protocol.errors import BadAnswer, PolicyError, ServerLost
 from handiwork_policy.protocol.server import FunctionPolicy, PolicyServer
 from support.paths import ROOT
@@ -55,7 +55,7 @@ def order(address: str, out: Path, *tasks: Path, films: bool = False, **changes:
 
 
 def run(wanted: EvaluationOrder, *numbers: int, shard: Shard | None = None) -> list[EpisodeRow]:
-    return list(evaluate(wanted, numbers, shard or Shard()))
+    return list(evaluate(wanted, numbers, shard or Shard(), processes(1)))
 
 
 def test_episodes_of_several_tasks_are_run_and_judged(

@@ -19,13 +19,14 @@ from handiwork_data.episodes.episode import EpisodeError, write_atomically
 from handiwork_data.episodes.settings import read_task_file
 from handiwork_data.evaluation.compare import compare
 from handiwork_data.evaluation.folder import EvaluationAbout, ResultFolder, plain, read_folder, task_name
+from handiwork_data.evaluation.on_ray import RayEvaluation
 from handiwork_data.evaluation.rows import EpisodeRow
-from handiwork_data.evaluation.run import EvaluationOrder, connect, evaluate
+from handiwork_data.evaluation.run import EvaluationOrder, Spread, connect, evaluate, processes
 from handiwork_data.evaluation.tables import interval, percent, summary, tables
 from handiwork_data.evaluation.task_settings import with_metadata
 from handiwork_policy.protocol.errors import PolicyError
 
-from .generate import add_shards
+from .generate import RAY, add_places, add_shards, check_places
 
 REPORT = "report.md"
 CONNECT_S = 10.0
@@ -52,7 +53,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--delay-steps", type=int, default=0, help="steps of the loop from a question to its answer"
     )
-    parser.add_argument("--workers", type=int, default=1, help="processes")
+    add_places(parser)
     parser.add_argument("--films", type=int, default=0, metavar="N", help="of failed episodes, for each task")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("A", "B"), help="two folders of results")
     parser.add_argument("--report", type=Path, metavar="DIR", help="print the tables of a folder of results")
@@ -97,9 +98,10 @@ def _check(options: argparse.Namespace) -> None:
     for key, why in (("policy", "as in ws://localhost:8000"), ("episodes", "a count, or BEGIN:END")):
         if not getattr(options, key):
             raise ConfigError(key, [f"is missing; give --{key}, {why}"])
-    for key, least, most in (("workers", 1, 1024), ("films", 0, 10000), ("delay_steps", 0, MOST_DELAY)):
+    for key, least, most in (("films", 0, 10000), ("delay_steps", 0, MOST_DELAY)):
         if not least <= getattr(options, key) <= most:
             raise ConfigError(key.replace("_", "-"), [f"is {getattr(options, key)}; give {least} to {most}"])
+    check_places(options)
     if options.films and options.out is None:
         raise ConfigError("films", ["need a folder; give --out, too"])
 
@@ -112,7 +114,7 @@ def _evaluate(options: argparse.Namespace, out: Path) -> int:
     made, total = list[EpisodeRow](), len(numbers) * len(order.tasks)
     try:
         with tqdm(total=total, initial=there, desc="evaluate", unit="episode", disable=None) as bar:
-            for row in evaluate(order, numbers, shard, options.workers):
+            for row in evaluate(order, numbers, shard, _spread(options)):
                 made.append(row)
                 bar.set_postfix_str(f"{percent(summary(made).rate.value)} % success", refresh=False)
                 bar.update()
@@ -121,6 +123,12 @@ def _evaluate(options: argparse.Namespace, out: Path) -> int:
     if options.films:
         _films(folder, dict(order.tasks), options.films)
     return 0
+
+
+def _spread(options: argparse.Namespace) -> Spread:
+    if options.on == RAY:
+        return RayEvaluation(options.address, options.workers or 0)
+    return processes(options.workers or 1)
 
 
 def _order(options: argparse.Namespace, out: Path) -> EvaluationOrder:

@@ -31,6 +31,7 @@ from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
 
 HERE, RAY = "here", "ray"
+MOST_WORKERS = 1024
 CAUSES = 5
 """The number of causes of failure that the summary lists."""
 
@@ -47,9 +48,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--episodes", required=True, metavar="BEGIN:END", help="their numbers, which are the seeds"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder; what it holds already is skipped")
-    parser.add_argument("--workers", type=int, help="processes; default: 1, on Ray one for each core")
-    parser.add_argument("--on", choices=(HERE, RAY), default=HERE, help="where the episodes are made")
-    parser.add_argument("--address", default="", help="of the Ray cluster; default: one on this machine")
+    add_places(parser)
     add_shards(parser)
     parser.set_defaults(run=run_generate)
     parser = commands.add_parser("merge", help="join folders of episodes into one, without doubles")
@@ -63,6 +62,32 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--episodes", metavar="BEGIN:END", help="default: all that succeeded")
     parser.add_argument("--least", type=float, default=99.0, help="exit with 1 if fewer succeed [%%]")
     parser.set_defaults(run=run_replay)
+
+
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """Declare the options for where episodes are run.
+
+    Args:
+        parser: Parser of the command.
+    """
+    parser.add_argument("--workers", type=int, help="processes; default: 1, on Ray one for each core")
+    parser.add_argument("--on", choices=(HERE, RAY), default=HERE, help="where the episodes are run")
+    parser.add_argument("--address", default="", help="of the Ray cluster; default: one on this machine")
+
+
+def check_places(options: argparse.Namespace) -> None:
+    """Check the options of ``add_places``.
+
+    Args:
+        options: Parsed command line.
+
+    Raises:
+        ConfigError: One of them is wrong.
+    """
+    if options.workers is not None and not 1 <= options.workers <= MOST_WORKERS:
+        raise ConfigError("workers", [f"is {options.workers}; give 1 to {MOST_WORKERS}"])
+    if options.address and options.on != RAY:
+        raise ConfigError("address", [f"is {options.address!r}, which only Ray has; add --on ray"])
 
 
 def add_shards(parser: argparse.ArgumentParser) -> None:
@@ -89,10 +114,7 @@ def run_generate(options: argparse.Namespace) -> int:
     Raises:
         ConfigError: The task, the range or the folder is wrong.
     """
-    if options.workers is not None and options.workers < 1:
-        raise ConfigError("workers", [f"is {options.workers}; give 1 or more"])
-    if options.address and options.on != RAY:
-        raise ConfigError("address", [f"is {options.address!r}, which only Ray has; add --on ray"])
+    check_places(options)
     sources = _sources(options.task)
     shard, folder = Shard(options.shard_id, options.num_shards), DatasetFolder(options.out)
     numbers = shard.part(*read_range(options.episodes))
