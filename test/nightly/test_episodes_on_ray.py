@@ -20,6 +20,7 @@ from handiwork_data.dataset.generate import Shard, Sources, generate, processes
 from handiwork_data.dataset.on_ray import EpisodeMaker, RayRun
 from handiwork_data.episodes.episode import EpisodeError, encode
 from support.paths import ROBOTS, ROOT
+from support.ray_clusters import started_cluster
 from support.records.episodes import tiny_episode
 
 pytestmark = pytest.mark.timeout(1800)
@@ -31,7 +32,6 @@ EPISODES = 60
 KILL_EVERY = 6
 """Number of episodes between two kills."""
 EPISODE_S = 0.3
-STARTS = 4
 
 
 @pytest.fixture(scope="module")
@@ -40,22 +40,6 @@ def cluster() -> Iterator[Any]:
     yield made
     ray.shutdown()
     made.shutdown()
-
-
-def started_cluster() -> Any:
-    """Return a cluster with one node. Ray gives a node 30 s to start, which a busy machine may need several times."""
-    from ray.cluster_utils import Cluster
-
-    for _ in range(STARTS - 1):
-        made = Cluster()
-        try:
-            made.add_node(num_cpus=1, include_dashboard=False)
-            return made
-        except Exception as error:  # Ray raises a plain one
-            if "timed out during startup" not in str(error):
-                raise
-            made.shutdown()
-    return Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
 
 
 def lone_maker(data: dict[int, bytes], pids: Path) -> type[EpisodeMaker]:

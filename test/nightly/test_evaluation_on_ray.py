@@ -21,6 +21,7 @@ from handiwork_data.evaluation.run import EvaluationOrder, evaluate, processes
 from handiwork_policy.protocol.errors import PolicyError
 from handiwork_policy.protocol.server import FunctionPolicy, PolicyServer
 from support.paths import ROBOTS, ROOT
+from support.ray_clusters import started_cluster
 from support.records.short_task import AT_ONCE, short_task
 
 pytestmark = pytest.mark.timeout(1800)
@@ -35,10 +36,10 @@ def turn(observation: dict[str, Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+def cluster() -> Iterator[Any]:
+    made = started_cluster()
+    yield made
+    made.shutdown()
 
 
 @pytest.fixture
@@ -64,9 +65,8 @@ def same(row: EpisodeRow) -> EpisodeRow:
     return replace(row, inference_ms=(), wall_s=0.0)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_rows_and_recordings_are_those_of_one_process_though_a_process_is_killed(
-    order: EvaluationOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Any, order: EvaluationOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pids = tmp_path / "pids"
     pids.mkdir()
@@ -79,7 +79,7 @@ def test_rows_and_recordings_are_those_of_one_process_though_a_process_is_killed
 
     monkeypatch.setattr("handiwork_data.evaluation.on_ray.EvaluationMaker", Named)
     rows, is_killed = list[EpisodeRow](), False
-    for row in evaluate(order, NUMBERS, Shard(), RayEvaluation("", 1)):
+    for row in evaluate(order, NUMBERS, Shard(), RayEvaluation(cluster.address, 1)):
         rows.append(row)
         if not is_killed:
             os.kill(int(next(pids.iterdir()).name), signal.SIGKILL)
@@ -95,11 +95,10 @@ def test_rows_and_recordings_are_those_of_one_process_though_a_process_is_killed
         for number in there.episodes():
             decode(there.file_of(number).read_bytes(), "there")
     assert ResultFolder(order.folder).task("short").episodes(), "failures were kept"
-    assert list(evaluate(order, NUMBERS, Shard(), RayEvaluation("", 2))) == []
+    assert list(evaluate(order, NUMBERS, Shard(), RayEvaluation(cluster.address, 2))) == []
 
 
-@pytest.mark.usefixtures("cluster")
-def test_a_machine_that_does_not_reach_the_server_is_named(order: EvaluationOrder) -> None:
+def test_a_machine_that_does_not_reach_the_server_is_named(cluster: Any, order: EvaluationOrder) -> None:
     gone = replace(order, address="ws://127.0.0.1:1")
     with pytest.raises(PolicyError, match=r"machine .*127\.0\.0\.1:1.*an address that every machine reaches"):
-        list(evaluate(gone, NUMBERS, Shard(), RayEvaluation("", 1)))
+        list(evaluate(gone, NUMBERS, Shard(), RayEvaluation(cluster.address, 1)))
