@@ -24,26 +24,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.nodes.straight_line import Growth, growth, table
+from handiwork_cli.processes.memory import resident_bytes
 
 PROC = Path("/proc")
 END_S = 20.0
 GOALS_OF_EPISODE = 3
 """A pick, a place, and a pick that is canceled."""
 NODE = re.compile(r"__node:=(\S+)")
-
-
-def anonymous_bytes(pid: int) -> int | None:
-    """Return the memory of a process that belongs to no file (RssAnon), bytes; None if it has ended.
-
-    Args:
-        pid: The process.
-    """
-    try:
-        text = (PROC / str(pid) / "status").read_text()
-    except OSError:
-        return None
-    found = re.search(r"^RssAnon:\s+(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
 
 
 def family(root: int) -> list[int]:
@@ -87,14 +74,14 @@ class Watch:
 
     def __init__(self, root: int) -> None:
         self._root, self._begin_s = root, time.monotonic()
-        self._series: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        self._series: dict[int, list[tuple[float, float]]] = defaultdict(list)
         self._names: dict[int, str] = {}
 
     def sample(self) -> None:
         """Read all of them once."""
         now_s = time.monotonic() - self._begin_s
         for pid in family(self._root):
-            size = anonymous_bytes(pid)
+            size = resident_bytes(pid)
             if size is not None:
                 self._series[pid].append((now_s, size))
                 self._names[pid] = name_of(pid)

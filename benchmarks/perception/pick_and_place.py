@@ -2,10 +2,11 @@
 
 A cube on a table must come into a bin. The skills see what ``perception_bridge`` makes of a detector with faults: a
 deviation of 5 mm and 3 degrees, 10 % dropouts, 2 % wrong labels, 5 looks per second that come 150 ms late. Bodies touch
-in physics as always, but the skills hear of no contact, as on a real robot without such a sensor. Every episode is a seed of its own: scattered scene, Pick, Place, in physics, without ROS. An episode is good
-if both skills succeed and the true pose of the settled cube is within the bin. Intervals are Wilson's, with 95 %
-confidence. A failure is printed with its seed, so that ``--seed N --episodes 1`` repeats it. With ``--truth`` the same
-seeds run on true poses and contacts.
+in physics as always, but the skills receive no contact, as on a real robot without such a sensor. Every episode is a
+seed of its own: scattered scene, Pick, Place, in physics, without ROS. An episode is good if both skills succeed and
+the true pose of the settled cube is within the bin. Intervals are Wilson's, with 95 % confidence. A failure is printed
+with its seed, so that ``--seed N --episodes 1`` repeats it. With ``--truth`` the same seeds run on true poses and
+contacts.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.nodes.memory import GoalCount, Watch, anonymous_bytes, family, name_of
+from benchmarks.nodes.memory import GoalCount, Watch, family, name_of
 from benchmarks.nodes.straight_line import Growth, growth, table
+from handiwork_cli.processes.memory import resident_bytes
 
 GROWS = """
 import sys
@@ -91,5 +92,5 @@ def test_a_process_that_grows_is_seen_among_the_children() -> None:
 def test_a_process_that_has_ended_has_no_memory() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()
-    assert anonymous_bytes(child.pid) is None
+    assert resident_bytes(child.pid) is None
     assert name_of(child.pid) == "ended"

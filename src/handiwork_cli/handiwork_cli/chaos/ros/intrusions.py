@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from handiwork_cli.chaos.trials import Fault, FaultKind
 from handiwork_core.safety.state import Mode
@@ -28,6 +29,8 @@ WALL_MIDDLE_M = 0.16
 """The height of its middle over the container, m: its lower edge is 1 cm above the ground of both."""
 AGAIN_S, LIMIT_S = 0.2, 60.0
 """The period and the longest time of attempts to serve again, s."""
+SECOND_LIMIT_S = 120.0
+"""The longest time in which a second process of a node must end, s: it loads its modules first, under load."""
 TAKEN = 69
 """The exit code of a node whose name is taken."""
 RESULT_OK, RESULT_NOT_FOUND = 1, 2
@@ -183,16 +186,23 @@ class Intrusions:
     def _start_second(self, fault: Fault) -> None:
         """Start a second process of a node; it must refuse to run."""
         (command,) = (spec.command for spec in self._stack.specs if spec.label == fault.target)
-        second = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            code = second.wait(LIMIT_S)
-        except subprocess.TimeoutExpired as error:
-            raise NotAsPromisedError(f"a second {fault.target} runs beside the first") from error
-        finally:
-            second.kill()
-            second.wait()
-        if code != TAKEN:
-            raise NotAsPromisedError(f"a second {fault.target} ended with exit code {code}, not {TAKEN}")
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            second = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=output)
+            try:
+                code = second.wait(SECOND_LIMIT_S)
+            except subprocess.TimeoutExpired as error:
+                raise NotAsPromisedError(
+                    f"a second {fault.target} runs beside the first after {SECOND_LIMIT_S:.0f} s;"
+                    f" its last line: {last_line(output)!r}"
+                ) from error
+            finally:
+                second.kill()
+                second.wait()
+            if code != TAKEN:
+                raise NotAsPromisedError(
+                    f"a second {fault.target} ended with exit code {code}, not {TAKEN};"
+                    f" its last line: {last_line(output)!r}"
+                )
 
     def _again(self, what: str, is_done: Callable[[], bool]) -> None:
         """Try until something is done."""
@@ -201,3 +211,13 @@ class Intrusions:
             if time.monotonic() > end_s:
                 raise NotAsPromisedError(f"{what} after {LIMIT_S:.0f} s")
             threading.Event().wait(AGAIN_S)
+
+
+def last_line(output: IO[str]) -> str:
+    """Return the last line that is not empty of what a process has written to a file; "" without one.
+
+    Args:
+        output: The file, which may be read and sought.
+    """
+    output.seek(0)
+    return next((line.strip() for line in reversed(output.readlines()) if line.strip()), "")
