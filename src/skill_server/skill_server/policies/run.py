@@ -103,32 +103,41 @@ class PolicyFunction(CommandFunction):
             runner.prepare(root_pose(context))
             context.token.check()
             found = runner.run()
-            self._rest(context)
+            wait_for_rest(context, 1.0 / self.params.rate_hz)
             if not context.token.is_set():
                 await_verdict(context, judge, is_wanted=found.end == ends.SUCCESS)
                 found = runner.look_again(found)
         keep_held(context)
         return found
 
-    def _rest(self, context: Context) -> None:
-        """Return once the arm rests at the end of the last schedule; one that does not is stopped by the executor.
 
-        Raises:
-            StepFailed: It does not come to rest.
-        """
-        end_s = time.monotonic() + BRAKE_S
-        left_s = LAG_S + 1.0 / self.params.rate_hz
-        while not context.token.is_set():
-            context.clock.sleep(left_s, should_stop=lambda: _is_over(context, end_s))
-            if _is_at_rest(context):
-                return
-            if time.monotonic() > end_s:
-                raise StepFailed(Outcome(Code.UNRESPONSIVE, f"the arm is not at rest within {BRAKE_S:g} s"))
-            left_s = POLL_S
+def wait_for_rest(context: Context, step_s: float) -> None:
+    """Return once the arm rests at the end of the last schedule, or at once when the robot is lost.
+
+    A cancelled run waits for that schedule too, since an arm at rest may still have to begin it; the executor then
+    stops the arm.
+
+    Args:
+        context: Context of the run.
+        step_s: Time between two schedules, s.
+
+    Raises:
+        StepFailed: It does not come to rest.
+    """
+    end_s = time.monotonic() + BRAKE_S
+    context.clock.sleep(LAG_S + step_s, should_stop=lambda: _is_lost(context) or time.monotonic() > end_s)
+    while not context.token.is_set() and not _is_at_rest(context):
+        if time.monotonic() > end_s:
+            raise StepFailed(Outcome(Code.UNRESPONSIVE, f"the arm is not at rest within {BRAKE_S:g} s"))
+        context.clock.sleep(POLL_S, should_stop=lambda: _is_over(context, end_s))
 
 
 def _is_over(context: Context, end_s: float) -> bool:
     return context.token.is_set() or time.monotonic() > end_s
+
+
+def _is_lost(context: Context) -> bool:
+    return context.token.is_set() and context.token.reason is Code.ROBOT_LOST
 
 
 def _is_at_rest(context: Context) -> bool:

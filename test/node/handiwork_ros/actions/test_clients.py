@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.intake.robot_watchdog import SILENCE_S
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot_files.loader import load_robot
@@ -37,6 +39,8 @@ ROBOT = load_robot(ROBOTS / "fr3")
 ARM = ROBOT.arm("")
 GRIPPER = ARM.gripper
 assert GRIPPER is not None
+SWING_RAD_S = 30.0
+"""Angular frequency of an arm that swings out, rad/s."""
 
 
 def never() -> bool:
@@ -62,6 +66,7 @@ class Robot:
     error_code: int = 0
     stalled: bool = False
     speed: float = 0.0
+    swings: bool = False
     silent: bool = False
     stamp_s: float = 0.0
     holds: bool = False
@@ -103,8 +108,9 @@ class Robot:
     def _publish(self) -> None:
         if not self.silent:
             position = dict.fromkeys(ARM.joint_names, 0.0)
-            velocity = dict.fromkeys(ARM.joint_names, self.speed)
             now_s = self.stamp_s or 1e-9 * self.node.get_clock().now().nanoseconds
+            speed = self.speed * math.cos(SWING_RAD_S * now_s) if self.swings else self.speed
+            velocity = dict.fromkeys(ARM.joint_names, speed)
             self._pub.publish(to.joint_state_to_msg(JointState(now_s, position, velocity)))
 
     async def _on_goal(self, _goal: Any) -> GoalResponse:
@@ -233,6 +239,17 @@ def test_a_stop_cancels_and_waits_for_rest(bench: Bench) -> None:
     thread.join(60.0)
     assert outcomes[0].code is Code.CANCELED
     assert bench.arm.stop().ok
+
+
+def test_an_arm_that_swings_out_is_not_at_rest_at_the_end_of_a_swing(bench: Bench) -> None:
+    bench.robot.swings, bench.robot.speed = True, 2.0 * JOINT_REST
+    wait_for(lambda: 0.0 < abs(bench.world.snapshot().joints.velocity[ARM.joint_names[0]]) < JOINT_REST)
+    thread, outcomes = in_thread(bench.arm.stop)
+    thread.join(4.0 * np.pi / SWING_RAD_S)
+    assert thread.is_alive(), f"the arm swings: {outcomes}"
+    bench.robot.swings, bench.robot.speed = False, 0.0
+    thread.join(60.0)
+    assert outcomes[0].ok
 
 
 def test_silence_of_the_joints_is_a_lost_robot(bench: Bench) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from benchmarks.nodes.memory import GoalCount, Watch, family, name_of
 from benchmarks.nodes.straight_line import Growth, growth, table
+
 from handiwork_cli.processes.memory import resident_bytes
 
 GROWS = """

@@ -12,10 +12,12 @@ from handiwork_core.control.trajectory_controller import Phase, TrajectoryContro
 from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.testing.fakes import Cell, fakes
 from handiwork_policy.guard.joint_filter import Motion, StepLimits, braked, braking_points, moved
 from skill_server.policies.pictures import CameraPictures
 from skill_server.policies.port import LAG_S, SkillPort
+from skill_server.policies.run import wait_for_rest
 
 HZ = 25.0
 STEP_S = 1.0 / HZ
@@ -171,6 +173,24 @@ def test_a_stopped_run_sends_nothing_more(bench: Bench) -> None:
     assert bench.port.why_stop() == "canceled"
     assert bench.port.send(*braking_points(bench.motion, bench.limits)) == "canceled"
     assert bench.port.wait_step() == 0
+
+
+def test_a_cancelled_run_waits_for_the_motion_that_was_sent_from_rest(bench: Bench) -> None:
+    bench.motion = moved(bench.motion, bench.limits.change, STEP_S)
+    bench.port.send(*braking_points(bench.motion, bench.limits))
+    bench.topic.advance(bench.cell.now_s)
+    assert np.abs(bench.topic.rates[-1]).max() < JOINT_REST, "the arm has not begun yet"
+    bench.context.token.set(Code.CANCELED)
+    wait_for_rest(bench.context, STEP_S)
+    bench.topic.advance(bench.cell.now_s)
+    assert np.abs(bench.topic.rates[-1]).max() > JOINT_REST, "the stop of the executor must see it move"
+
+
+def test_a_run_whose_robot_is_lost_does_not_wait(bench: Bench) -> None:
+    before_s = bench.cell.now_s
+    bench.context.token.set(Code.ROBOT_LOST)
+    wait_for_rest(bench.context, STEP_S)
+    assert bench.cell.now_s == before_s
 
 
 def _curve(references: list[Array], count: int) -> Array:
