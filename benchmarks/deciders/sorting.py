@@ -118,6 +118,10 @@ class SortingCell:
         """Return the pose between the fingertips in the world."""
         return self.world.body_pose(self._ee) @ self._ee_T_tip
 
+    def tip_at(self, _stamp_s: float) -> Pose:
+        """Return the pose of now: cubes and joints are of the same moment here."""
+        return self.tip()
+
     def joints(self) -> Array:
         """Return the measured joints, (7,), rad."""
         return self.world.joints().position[self._arm]

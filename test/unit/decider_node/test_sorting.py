@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from decider_node.motion.command import MotionCommand
-from decider_node.sorting.application import HOME, OPEN_M, SortingContext, sorting_network
+from decider_node.sorting.application import HOME, OPEN_M, SortingContext, look, sorting_network
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import ObjectState
 
@@ -22,12 +22,19 @@ class Cell:
     def __init__(self) -> None:
         self.poses: dict[str, Pose] = {}
         self.at, self.opening_m = HOME, OPEN_M
+        self.before = self.at
+        self.is_late = False
+        """Cubes are seen where they were before the last command."""
 
     def cubes(self) -> Mapping[str, ObjectState]:
-        return {name: ObjectState(pose, STILL, STILL, 0.0) for name, pose in self.poses.items()}
+        stamp_s = -1.0 if self.is_late else 0.0
+        return {name: ObjectState(pose, STILL, STILL, stamp_s) for name, pose in self.poses.items()}
 
     def tip(self) -> Pose:
         return self.at
+
+    def tip_at(self, stamp_s: float) -> Pose:
+        return self.before if stamp_s < 0.0 else self.at
 
     def joints(self) -> Array:
         return np.zeros(7)
@@ -39,7 +46,7 @@ class Cell:
         self.opening_m = max(width_m, 0.04)
 
     def go(self, command: MotionCommand) -> None:
-        self.at = command.aim(self.at)
+        self.before, self.at = self.at, command.aim(self.at)
 
     def stop(self) -> None:
         raise AssertionError("the network has stopped")
@@ -71,3 +78,17 @@ def test_a_cube_that_leaves_the_world_is_given_up_for_the_next_one(when: str) ->
     cell.poses["red_1"] = Pose.of((0.5, 0.0, 0.0))
     tick(1)
     assert context.active == "red_1"
+
+
+def test_a_held_cube_that_is_seen_later_than_the_hand_stays_held() -> None:
+    """The hand swings to the bin by 6 cm from one observation of the cube to the next."""
+    cell = Cell()
+    context = SortingContext(cell, {"red": BIN}, np.zeros(3))
+    cell.poses["red_0"], cell.is_late, cell.opening_m = HOME, True, 0.045
+    cell.before, cell.at = HOME, Pose.of(HOME.translation_m + (0.0, 0.06, 0.0), HOME.rotation)
+    context.active = "red_0"
+    look(context, 0.0)
+    assert context.held
+    cell.before = Pose.of(HOME.translation_m - (0.0, 0.06, 0.0), HOME.rotation)
+    look(context, 0.0)
+    assert not context.held, "the cube was not between the fingers at its own time"

@@ -109,7 +109,15 @@ class RosArm:
 
     def tip(self) -> Pose:
         """Return the pose of the tool's tip in world, from the measured joints."""
-        return self.controller.tool_pose(self.joints()) @ self._ee_T_tip
+        return self.tip_of(self.joints())
+
+    def tip_of(self, q: Array) -> Pose:
+        """Return the pose of the tool's tip in world.
+
+        Args:
+            q: Joint positions, (n,), rad or m.
+        """
+        return self.controller.tool_pose(q) @ self._ee_T_tip
 
     def joints(self) -> Array:
         """Return the measured joint positions, (n,), rad or m."""

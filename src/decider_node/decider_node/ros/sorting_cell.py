@@ -10,7 +10,10 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from decider_node.motion.command import MotionCommand
+from decider_node.motion.irregular_ticks import STALE_S
+from decider_node.motion.joint_history import JointHistory
 from decider_node.ros.arm import RosArm
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
@@ -53,6 +56,7 @@ class RosSortingCell(RosArm):
         )
         self._wanted_m: float | None = None
         self._version = -1
+        self._history = JointHistory(2.0 * STALE_S)
         self._posture = (
             arm.home_q.copy()
         )  # one array, which can be written: the kernels are compiled for that
@@ -75,6 +79,7 @@ class RosSortingCell(RosArm):
             Stamp of the message, s.
         """
         stamp_s = super().see(joints)
+        self._history.add(stamp_s, self.joints())
         if self._world.version != self._version:
             self._version = self._world.version
             self.controller.set_world(_fixed(self._world))
@@ -84,6 +89,14 @@ class RosSortingCell(RosArm):
         """Return the objects whose names begin with a colour and ``_``."""
         found = self._world.states
         return {name: state for name, state in found.items() if name.split("_")[0] in self._colours}
+
+    def tip_at(self, stamp_s: float) -> Pose:
+        """Return the pose of the tool's tip in world at an earlier time, from the joints that were measured then.
+
+        Args:
+            stamp_s: The time, s.
+        """
+        return self.tip_of(self._history.at(stamp_s))
 
     def width(self) -> float:
         """Return the measured opening, m."""
