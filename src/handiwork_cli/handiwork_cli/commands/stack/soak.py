@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from tqdm import tqdm
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 
     from handiwork_ros.clients.goal_handle import GoalHandle
     from handiwork_ros.clients.skill_client import SkillReport
+
+
+class Watch(Protocol):
+    """The arm's motion; see ``JointWatch``."""
+
+    def now(self) -> tuple[float, float]:
+        """Return the greatest joint speed [rad/s] and its time in the world [s]."""
+
 
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
 HEAP_RISES_SHARE = 0.25
@@ -231,6 +240,31 @@ def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
     return Failure(index, seed, f"{skill} {outcome.stage}".strip(), outcome.code.name, outcome.message)
 
 
+def wait_for_moment(watch: Watch, moment_s: float, is_done: Callable[[], bool]) -> None:
+    """Wait for a moment of a goal: a wall time while it is planned, a world time once the arm moves.
+
+    So the arm moves at most moments, however fast the world runs.
+
+    Args:
+        watch: The arm.
+        moment_s: The moment, s: up to ``PLANNING_S`` one of planning, what is beyond is the time of the motion.
+        is_done: Returns True once the goal has ended, which ends the wait.
+    """
+    sent_s, begun_s = time.monotonic(), math.nan
+    while not is_done():
+        speed, world_s = watch.now()
+        if math.isnan(begun_s) and math.isfinite(speed) and speed > JOINT_REST:
+            begun_s = world_s
+        planning = moment_s < PLANNING_S
+        if (
+            (time.monotonic() - sent_s >= moment_s)
+            if planning
+            else (world_s - begun_s >= moment_s - PLANNING_S)
+        ):
+            return
+        time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode
+
+
 def _cancel_probe(
     stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, target: Target, tally: Tally
 ) -> None:
@@ -245,9 +279,7 @@ def _cancel_probe(
         return
     share = float(np.random.default_rng(seed).uniform(0.05, 1.0))
     run_ = stack.client.send(Pick.Goal(object=target.object, arm=target.arm))
-    end_s = time.monotonic() + share * (PLANNING_S + MOTION_S / max(options.real_time_factor, 1e-3))
-    while time.monotonic() < end_s and not run_.done:
-        time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode
+    wait_for_moment(watch, share * (PLANNING_S + MOTION_S), lambda: run_.done)
     if run_.done:
         return
     moving = watch.now()[0] > JOINT_REST
