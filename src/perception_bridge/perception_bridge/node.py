@@ -11,6 +11,7 @@ from rclpy.duration import Duration
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
+from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.node.main import run
@@ -20,7 +21,6 @@ from handiwork_ros.rclpy_support.qos import TF_STATIC
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from perception_bridge.obstacles.warm_up import warm_up
-from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.ros.camera_frames import CameraFrames
 from perception_bridge.ros.hands import Hands
 from perception_bridge.ros.obstacle_search import ObstacleSearch

@@ -10,13 +10,13 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import joint_state_from_msg
 from handiwork_ros.intake.topic_intake import taken
 from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from perception_bridge.robot.held_objects import HeldObjects
-from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.tracking.tracker import Tracker
 
 DEPTH = 32

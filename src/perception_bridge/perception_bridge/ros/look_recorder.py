@@ -11,6 +11,7 @@ from rclpy.time import Time
 from sensor_msgs.msg import CameraInfo, Image
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, time_from_msg
@@ -18,7 +19,6 @@ from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.rclpy_support.qos import STREAM
 from perception_bridge.calibration.board import Gray
 from perception_bridge.calibration.recording import CameraSpec
-from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.ros.tag_images import to_gray
 
 WAIT_S = 10.0

@@ -18,6 +18,7 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker
 
+from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState, WorldObject
@@ -31,7 +32,6 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from perception_bridge.obstacles.known_bodies import KnownBodies, KnownObjects, robot_spheres
 from perception_bridge.obstacles.obstacle_map import CloudLook, DepthLook, ObstacleMap
 from perception_bridge.obstacles.settings import DepthKind, DepthSpec, ObstacleSettings
-from perception_bridge.robot.joint_history import JointHistory
 from perception_bridge.ros.camera_frames import CameraFrames
 from perception_bridge.ros.depth_messages import depth_of, lens_of, points_of
 from perception_bridge.tracking.stamps import stamp_fault

@@ -1,4 +1,4 @@
-"""The joints of the last seconds, for poses of cameras on the arm at the time of their images."""
+"""The joints of the last seconds, for poses of the arm at the time of an image or an observation."""
 
 from __future__ import annotations
 
