@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
 
 from decider_node.motion.command import MotionCommand
-from decider_node.motion.irregular_ticks import STALE_S
-from decider_node.motion.joint_history import JointHistory
 from decider_node.ros.arm import RosArm
+from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
-from handiwork_core.model.world import ObjectState, World
+from handiwork_core.model.world import JointState, ObjectState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.ports.world import RosWorldSource
@@ -56,7 +56,7 @@ class RosSortingCell(RosArm):
         )
         self._wanted_m: float | None = None
         self._version = -1
-        self._history = JointHistory(2.0 * STALE_S)
+        self._history = JointHistory()
         self._posture = (
             arm.home_q.copy()
         )  # one array, which can be written: the kernels are compiled for that
@@ -79,7 +79,7 @@ class RosSortingCell(RosArm):
             Stamp of the message, s.
         """
         stamp_s = super().see(joints)
-        self._history.add(stamp_s, self.joints())
+        self._history.take(JointState(stamp_s, dict(self._positions), {}))
         if self._world.version != self._version:
             self._version = self._world.version
             self.controller.set_world(_fixed(self._world))
@@ -94,9 +94,10 @@ class RosSortingCell(RosArm):
         """Return the pose of the tool's tip in world at an earlier time, from the joints that were measured then.
 
         Args:
-            stamp_s: The time, s.
+            stamp_s: The time, s; at one of before the first joints the tip is where it is now.
         """
-        return self.tip_of(self._history.at(stamp_s))
+        then = self._history.at(stamp_s)
+        return self.tip() if then is None else self.tip_of(np.array([then[n] for n in self._arm.joint_names]))
 
     def width(self) -> float:
         """Return the measured opening, m."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
@@ -34,17 +33,11 @@ if TYPE_CHECKING:
     from handiwork_ros.clients.goal_handle import GoalHandle
     from handiwork_ros.clients.skill_client import SkillReport
 
-
-class Watch(Protocol):
-    """The arm's motion; see ``JointWatch``."""
-
-    def now(self) -> tuple[float, float]:
-        """Return the greatest joint speed [rad/s] and its time in the world [s]."""
-
-
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
 HEAP_RISES_SHARE = 0.25
 """The share of the run in which the heaps of the processes still rise to their greatest size."""
+MOVING_S = 0.1
+"""The wait for a motion between two looks at whether the goal has ended, s."""
 PLANNING_S, MOTION_S = 1.0, 2.5
 """The wall time for planning and the world time for motion within which a pick is canceled, s."""
 
@@ -240,31 +233,6 @@ def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
     return Failure(index, seed, f"{skill} {outcome.stage}".strip(), outcome.code.name, outcome.message)
 
 
-def wait_for_moment(watch: Watch, moment_s: float, is_done: Callable[[], bool]) -> None:
-    """Wait for a moment of a goal: a wall time while it is planned, a world time once the arm moves.
-
-    So the arm moves at most moments, however fast the world runs.
-
-    Args:
-        watch: The arm.
-        moment_s: The moment, s: up to ``PLANNING_S`` one of planning, what is beyond is the time of the motion.
-        is_done: Returns True once the goal has ended, which ends the wait.
-    """
-    sent_s, begun_s = time.monotonic(), math.nan
-    while not is_done():
-        speed, world_s = watch.now()
-        if math.isnan(begun_s) and math.isfinite(speed) and speed > JOINT_REST:
-            begun_s = world_s
-        planning = moment_s < PLANNING_S
-        if (
-            (time.monotonic() - sent_s >= moment_s)
-            if planning
-            else (world_s - begun_s >= moment_s - PLANNING_S)
-        ):
-            return
-        time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode
-
-
 def _cancel_probe(
     stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, target: Target, tally: Tally
 ) -> None:
@@ -277,9 +245,14 @@ def _cancel_probe(
     if fault := _reset(stack, seed):
         tally.failures.append(Failure(index, seed, "reset before the cancel probe", "RESET", fault))
         return
-    share = float(np.random.default_rng(seed).uniform(0.05, 1.0))
+    moment_s = float(np.random.default_rng(seed).uniform(0.05, 1.0)) * (PLANNING_S + MOTION_S)
     run_ = stack.client.send(Pick.Goal(object=target.object, arm=target.arm))
-    wait_for_moment(watch, share * (PLANNING_S + MOTION_S), lambda: run_.done)
+    if moment_s < PLANNING_S:
+        run_.wait_end(moment_s)
+    else:
+        while not run_.done and not watch.wait_moving(MOVING_S):
+            pass  # a goal that fails moves nothing
+        watch.wait_until(watch.now()[1] + moment_s - PLANNING_S, SKILL_TIMEOUT_S)
     if run_.done:
         return
     moving = watch.now()[0] > JOINT_REST
