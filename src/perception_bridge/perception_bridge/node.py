@@ -11,7 +11,7 @@ from rclpy.duration import Duration
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
-from handiwork_core.intake.joint_history import JointHistory
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.node.main import run

@@ -12,9 +12,9 @@ from rclpy.task import Future
 
 from decider_node.motion.command import MotionCommand
 from decider_node.ros.arm import RosArm
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import JointState, ObjectState, World
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.ports.world import RosWorldSource

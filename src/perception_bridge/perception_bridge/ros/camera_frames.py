@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rclpy.node import Node
 
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import BadMessage

@@ -10,8 +10,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import joint_state_from_msg
 from handiwork_ros.intake.topic_intake import taken

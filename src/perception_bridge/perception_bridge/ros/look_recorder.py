@@ -11,9 +11,9 @@ from rclpy.time import Time
 from sensor_msgs.msg import CameraInfo, Image
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.thresholds import JOINT_REST
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, time_from_msg
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.rclpy_support.qos import STREAM

@@ -18,10 +18,10 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker
 
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState, WorldObject
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot.robot import Robot
 from handiwork_core.voxels.voxel_map import VoxelMap
 from handiwork_ros.conversions import time_from_msg, voxel_map_to_msg

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handiwork_core.intake.joint_history import JointHistory
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import JointState, Shape, ShapeKind, WorldObject
+from handiwork_core.robot.joint_history import JointHistory
 from handiwork_core.robot_files.loader import load_robot
 from perception_bridge.robot.hand import HandWatch
 from support.paths import ROBOTS
