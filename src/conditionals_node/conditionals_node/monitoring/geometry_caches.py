@@ -12,14 +12,12 @@ from conditionals_node.spaces.hulls import hull
 from conditionals_node.spaces.samples import samples
 from conditionals_node.views.bounding_boxes import outline
 from conditionals_node.views.world_view import box_of
-from handiwork_core.scene.bounds import hull_points
 
 from .visuals import edges
 
 BY_IDENTITY = (
     outline,
     hull,
-    hull_points,
     box_of,
     edges,
     inside_of,

@@ -29,7 +29,7 @@ class ShapeKind(IntEnum):
     MESH = 6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots, so that it can be referred to weakly
 class Shape:
     """One solid in its object's frame; all kinds but MESH are convex.
 

@@ -5,7 +5,6 @@ The boxes of a body at many poses are computed by a kernel of ``conditionals_nod
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import numpy as np
@@ -14,6 +13,7 @@ from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 from .round_points import ball, ring
+from .shape_cache import kept_with_shape
 
 
 def support(shape: Shape, direction: Array) -> float:
@@ -84,9 +84,9 @@ def box_points(shape: Shape) -> Array:
     return shape.object_T_shape.apply(corners * half)
 
 
-@functools.lru_cache(maxsize=2048)
+@kept_with_shape
 def hull_points(shape: Shape) -> Array:
-    """Return the points whose convex hull represents a shape; kept, since shapes never change.
+    """Return the points whose convex hull represents a shape; kept as long as the shape, which never changes.
 
     Args:
         shape: The shape.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.scene.bounds import hull_points
+from handiwork_core.scene.shape_cache import kept_with_shape
 
 HULL_DIRECTIONS = 256
 """A mesh with more corners than this is represented by its outermost ones, so that its hull stays small."""
@@ -27,14 +26,24 @@ def body_triangles(body: WorldObject, *, as_hulls: bool = False) -> Array:
     Returns:
         Corners in the body's frame, (t, 3, 3), m.
     """
-    return np.concatenate([_shape_triangles(shape, as_hulls) for shape in body.shapes])
+    return np.concatenate(
+        [
+            _mesh_triangles(shape)
+            if shape.kind is ShapeKind.MESH and not as_hulls
+            else _hull_triangles(shape)
+            for shape in body.shapes
+        ]
+    )
 
 
-@functools.lru_cache(maxsize=64)
-def _shape_triangles(shape: Shape, as_hull: bool) -> Array:
-    if shape.kind is ShapeKind.MESH and not as_hull:
-        assert shape.vertices is not None
-        return frozen(shape.object_T_shape.apply(shape.vertices)[shape.triangles])
+@kept_with_shape
+def _mesh_triangles(shape: Shape) -> Array:
+    assert shape.vertices is not None
+    return frozen(shape.object_T_shape.apply(shape.vertices)[shape.triangles])
+
+
+@kept_with_shape
+def _hull_triangles(shape: Shape) -> Array:
     points = _outermost(hull_points(shape))
     # QJ also gives flat shapes a hull.
     return frozen(points[ConvexHull(points, qhull_options="QJ").simplices])
