@@ -29,6 +29,10 @@ FAR_TIPS_MM = 20.0
 """Finger tips that reach so far beyond the TCP keep it above low objects; a message then tells their distance, mm."""
 LEAST_DEPTH_M = 0.008
 """The TCP goes at least this deep into the object."""
+PALM_M = 0.003
+"""Distance of the palm from the object."""
+STEEP_Z = -0.3
+"""The vertical component up to which an approach is so steep that less depth raises the finger tips."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,15 +99,19 @@ def grasps_for(
     """
     floor = float(world_aabb(body, world_T_object)[0][2])
     made: list[Grasp] = []
-    wide = low = 0
+    wide = shallow = low = 0
     for line in _lines(body, world_T_object):
         if line.width_m > opening_m - CLEARANCE_M:
             wide += 1
             continue
         for tilt in TILTS_DEG:
             approach = _approach(line.closing, np.deg2rad(tilt))
-            depth = _depth(line, approach, gripper, reach, floor)
-            if depth is None:
+            half = _half_m(line, approach)
+            least, deepest = min(LEAST_DEPTH_M, half), min(half, gripper.tcp_offset_m - reach.palm_m - PALM_M)
+            depth = _depth_above(floor, line, approach, half, deepest, reach.tip_m - gripper.tcp_offset_m)
+            if deepest < least:
+                shallow += 1
+            elif depth < least:
                 low += 1
             else:
                 made.append(_grasp(line, approach, depth, gripper))
@@ -115,7 +123,8 @@ def grasps_for(
     tips = f"the finger tips, {ahead:.0f} mm ahead of the TCP," if ahead >= FAR_TIPS_MM else "the finger tips"
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
-        f"{low} grasps would put {tips} into the support, {int(blocked.sum())} the fingers into the object"
+        f"{shallow} grasps would be less than {LEAST_DEPTH_M * 1e3:.0f} mm deep with the palm at the object, "
+        f"{low} would put {tips} into the support, {int(blocked.sum())} the fingers into the object"
     )
     return GraspSet(tuple(sorted(free, key=lambda g: g.score)), removed)
 
@@ -175,34 +184,34 @@ def _approach(closing: Array, tilt_rad: float) -> Array:
     return np.asarray(np.cos(tilt_rad) * down + np.sin(tilt_rad) * side)
 
 
-def _depth(
-    line: _Line, approach: Array, gripper: GripperSpec, reach: GripperReach, floor: float
-) -> float | None:
-    """Return the depth of the TCP beyond the near surface, m.
-
-    None where no depth is both firm and clear of the support.
-    """
+def _half_m(line: _Line, approach: Array) -> float:
+    """Return the distance along ``approach`` from the near surface to the middle between the pads, m."""
     local = line.world_T_shape.rotation.matrix().T @ approach
-    half = float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
-    deepest = min(half, gripper.tcp_offset_m - reach.palm_m - 0.003)
+    return float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
+
+
+def _depth_above(
+    floor: float, line: _Line, approach: Array, half: float, deepest: float, tip: float
+) -> float:
+    """Return the depth of the TCP beyond the near surface at which the finger tips stay above the support, m.
+
+    At most ``deepest``; negative infinity where less depth does not raise the tips. ``tip`` is the distance of the tips
+    ahead of the TCP.
+    """
     surface = line.centre - half * approach
     side = np.cross(line.closing, approach)
-    tip = reach.tip_m - gripper.tcp_offset_m
     drop = abs(side[2]) * FINGER_HALF_BREADTH_M + abs(line.closing[2]) * (
         line.width_m / 2.0 + FINGER_THICKNESS_M
     )
     lowest = float((surface + (deepest + tip) * approach)[2]) - drop
     missing = floor + SUPPORT_MARGIN_M - lowest
-    if missing > 0.0:
-        if approach[2] > -0.3:
-            return None
-        deepest -= missing / -float(approach[2])
-    return deepest if deepest >= min(LEAST_DEPTH_M, half) else None
+    if missing <= 0.0:
+        return deepest
+    return deepest - missing / -float(approach[2]) if approach[2] <= STEEP_Z else -np.inf
 
 
 def _grasp(line: _Line, approach: Array, depth: float, gripper: GripperSpec) -> Grasp:
-    local = line.world_T_shape.rotation.matrix().T @ approach
-    half = float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
+    half = _half_m(line, approach)
     tcp = line.centre + (depth - half) * approach
     columns = np.zeros((3, 3))
     columns[:, gripper.ee_axis], columns[:, gripper.closing_axis] = approach, line.closing

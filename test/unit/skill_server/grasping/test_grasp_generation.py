@@ -114,9 +114,23 @@ def test_tips_far_ahead_of_the_tcp_are_said_to_keep_it_above_low_objects() -> No
     behind = replace(ARM.gripper, tcp_offset_m=reach.tip_m - 0.05)
     low = WorldObject("it", (Shape(ShapeKind.BOX, np.array([0.04, 0.06, 0.02]), Pose.identity()),))
     found = grasps_for(low, Pose.of((0.4, 0.1, 0.01)), behind, reach, 0.08)
-    assert "grasps would put the finger tips, 50 mm ahead of the TCP, into the support" in found.removed
+    assert "would put the finger tips, 50 mm ahead of the TCP, into the support" in found.removed
     near = grasps_for(low, Pose.of((0.4, 0.1, 0.01)), ARM.gripper, reach, 0.08)
     assert "ahead of the TCP" not in near.removed
+
+
+def test_a_palm_that_keeps_the_tcp_out_of_the_object_is_not_taken_for_the_support() -> None:
+    assert ARM.gripper is not None
+    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
+    shallow = replace(reach, palm_m=ARM.gripper.tcp_offset_m - 0.01)
+    high = WorldObject("it", (Shape(ShapeKind.BOX, np.array([0.04, 0.04, 0.3]), Pose.identity()),))
+    found = grasps_for(high, Pose.of((0.4, 0.1, 0.15)), ARM.gripper, shallow, 0.08)
+    assert not found.grasps
+    counted = found.removed.split(", ")
+    assert re.fullmatch(
+        r"[1-9]\d* grasps would be less than 8 mm deep with the palm at the object", counted[1]
+    )
+    assert counted[2] == "0 would put the finger tips into the support"
 
 
 class Unreached(FakePlanner):
@@ -135,7 +149,7 @@ def test_a_refusal_of_all_grasps_also_says_which_were_not_even_made() -> None:
     assert outcome.code is Code.NO_CANDIDATE
     assert "candidates can be done" in outcome.message
     assert re.search(
-        r"; of the object's shapes \d+ were made \(.*, \d+ grasps would put the finger", outcome.message
+        r"; of the object's shapes \d+ were made \(.*, \d+ would put the finger", outcome.message
     )
     given = PickParams(
         object="cube", grasp_poses=(Pose.of((0.4, 0.1, 0.1), Rotation.from_rpy(np.pi, 0.0, 0.0)),)
