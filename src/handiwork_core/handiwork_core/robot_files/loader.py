@@ -235,6 +235,7 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
             faults.append(
                 f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
             )
+        faults.extend(f"{key}.joints[{i}]: {text}" for text in model.follower_faults(name))
     for field in ("filter_links", "forbid_collision_links"):
         for i, link in enumerate(getattr(arm, field)):
             _known(link, model.links, f"{key}.{field}[{i}]", "link", faults)

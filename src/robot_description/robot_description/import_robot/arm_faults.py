@@ -31,6 +31,8 @@ def arm_faults(model: UrdfModel, arms: Sequence[FoundArm], *, may_share: bool) -
     driven = {name for arm in arms for name in (*arm.joints, *([arm.gripper.joint] if arm.gripper else []))}
     joints = [joint for name, joint in model.joints.items() if name in driven]
     faults = [text for joint in joints for text in _of_joint(joint)]
+    of_arms = dict.fromkeys(name for arm in arms for name in arm.joints)
+    faults += [f"joint {text}" for name in of_arms for text in model.follower_faults(name)]
     return faults if may_share else faults + list(_shared(model, arms))
 
 

@@ -89,6 +89,12 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
         (XACRO, 'lower="-2.7437"', 'lower="3"', ["fr3_joint1", "lower limit 3.0", "swap"]),
         (FRANKA_HAND, 'follows="fr3_finger_joint1"', 'follows="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
         (
+            FRANKA_HAND,
+            'follows="fr3_finger_joint1"',
+            'follows="fr3_joint7"',
+            ["joints[6]: fr3_joint7: is followed by fr3_finger_joint2", "cannot be planned yet", "fixed"],
+        ),
+        (
             XACRO,
             '<cylinder radius="0.1147" length="0.0255"/>',
             '<mesh filename="a.stl"/>',
