@@ -72,9 +72,8 @@ class ToolSpeedLimit:
         middle = 0.5 * (q[1:] + q[:-1]) + h * (qd[:-1] - qd[1:]) / 8.0
         rate = 1.5 * (q[1:] - q[:-1]) / h - 0.25 * (qd[1:] + qd[:-1])
         at, speed = np.concatenate([q, middle]), np.concatenate([qd, rate])
-        before, after = (
-            self._points(arm, trajectory.joint_names, at + sign * STEP_S * speed) for sign in (-1, 1)
-        )
+        around = np.concatenate([at - STEP_S * speed, at + STEP_S * speed])
+        before, after = np.split(self._points(arm, trajectory.joint_names, around), 2)
         return float(np.linalg.norm(after - before, axis=1).max() / (2.0 * STEP_S))
 
     def _points(self, arm: str, names: tuple[str, ...], q: Array) -> Array:
