@@ -217,6 +217,8 @@ class PathSupervision:
         self.checks = 0
         self.fault: Outcome | None = None
         """The reason why the arm must brake; None while it need not."""
+        self.is_unanswered = False
+        """True while ``fault`` is the want of a verdict; a later verdict may still name what blocks the path."""
 
     def update(self, world: World, now_s: float) -> Check | None:
         """Compare the newest world with the judged one.
@@ -235,7 +237,33 @@ class PathSupervision:
         oldest_s = min(waiting, default=now_s)
         if self.fault is None and now_s - oldest_s > self._settings.answer_s:
             self.fault = self._unanswered(changed or (self._open.changes if self._open else changed))
-        if self.fault is not None or not changed or self._open is not None or now_s < self._next_s:
+            self.is_unanswered = True
+        if self.fault is not None or now_s < self._next_s:
+            return None
+        return self._begin(world, changed, now_s)
+
+    def late_check(self, world: World, now_s: float) -> Check | None:
+        """Return a check of what was not judged in time, once the arm has braked for want of a verdict.
+
+        Args:
+            world: Newest snapshot.
+            now_s: Steady time, s.
+
+        Returns:
+            A check to run now, whose verdict ``finish`` takes; None when nothing is left to judge, or one already runs.
+        """
+        changed = self._owed | self._changes.since(world)
+        if changed and self._since_s is None:
+            self._since_s = now_s
+        return self._begin(world, changed, now_s)
+
+    @property
+    def is_judging(self) -> bool:
+        """True while a check has no verdict yet."""
+        return self._open is not None
+
+    def _begin(self, world: World, changed: Changes, now_s: float) -> Check | None:
+        if not changed or self._open is not None:
             return None
         assert self._since_s is not None
         there = Changes(changed.names & frozenset(world.objects), changed.is_planners)
@@ -262,7 +290,10 @@ class PathSupervision:
             return
         if verdict.code is Code.TRAJECTORY_REFUSED:
             text = f"the world changed and the rest of the path is blocked: {verdict.message}"
-            self.fault = Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking)
+            self.fault, self.is_unanswered = (
+                Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking),
+                False,
+            )
             return
         self._owed, self._since_s = self._owed | check.changes, check.since_s
         self._next_s = now_s + RETRY_S

@@ -24,7 +24,10 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 
-from .path_supervision import Check, PathProgress, PathSupervision, at_time
+from .path_supervision import RETRY_S, Check, PathProgress, PathSupervision, at_time
+
+LATE_S = 2.0
+"""The longest wait for a verdict after the arm has braked for want of it, s: it may name what blocks the path."""
 
 Judge = Callable[[Check, float, ShouldStop], Verdict]
 """Judges the rest of the motion from a time on it [s] onwards."""
@@ -66,6 +69,8 @@ class SupervisedArm:
         watch = _Watch(self, trajectory)
         try:
             outcome = self.arm.follow(trajectory, should_stop=lambda: should_stop() or watch.must_brake())
+            if outcome.code is Code.CANCELED:
+                watch.await_verdict(should_stop)
         finally:
             watch.close()
         fault = self.supervision.fault
@@ -93,12 +98,31 @@ class _Watch:
         path_s = self.path_s()
         with self._lock:
             check = supervision.update(self._arm.world.snapshot(), time.monotonic())
-            if check is not None:
-                self._thread = threading.Thread(
-                    target=self._run, args=(check, path_s), name="path-check", daemon=True
-                )
-                self._thread.start()
+            self._start(check, path_s)
             return supervision.fault is not None
+
+    def await_verdict(self, should_stop: ShouldStop) -> None:
+        """Wait, while the arm rests, for the verdict for want of which it has braked.
+
+        Args:
+            should_stop: True ends the wait.
+        """
+        supervision, end_s = self._arm.supervision, time.monotonic() + LATE_S
+        while supervision.is_unanswered and time.monotonic() < end_s and not should_stop():
+            path_s = self.path_s()
+            with self._lock:
+                check = supervision.late_check(self._arm.world.snapshot(), time.monotonic())
+                self._start(check, path_s)
+                if not supervision.is_judging:
+                    return
+            self._closed.wait(RETRY_S)
+
+    def _start(self, check: Check | None, path_s: float) -> None:
+        if check is not None:
+            self._thread = threading.Thread(
+                target=self._run, args=(check, path_s), name="path-check", daemon=True
+            )
+            self._thread.start()
 
     def path_s(self) -> float:
         """Return the time on the trajectory that the arm has reached [s]."""

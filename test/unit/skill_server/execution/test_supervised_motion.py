@@ -188,6 +188,46 @@ def test_a_lost_planner_stops_no_motion_in_a_world_that_stays_and_any_once_it_ha
     assert "'wall' changed" in run.outcome.message and "planner_node fell silent" in run.outcome.message
 
 
+def braked_for_want_of_a_verdict(late: Callable[[PathRest], Verdict]) -> Any:
+    """Run a pick whose planner answers the check of a wall only after the arm has braked."""
+    f = made()
+    f.context.supervision = replace(SUPERVISED, answer_s=0.05, replans=0)
+    braked = threading.Event()
+
+    def judge(rest: PathRest) -> Verdict:
+        assert braked.wait(20.0)
+        return late(rest)
+
+    f.planner.judge = judge
+    follow = f.arm.follow
+
+    def followed(trajectory: Any, *, should_stop: Callable[[], bool]) -> Any:
+        outcome = follow(trajectory, should_stop=should_stop)
+        if outcome.code is Code.CANCELED:
+            braked.set()
+        return outcome
+
+    def tick(t: float) -> None:
+        if f.arm.followed == 1 and t >= 0.5:
+            put_wall(f, 0.4)
+            threading.Event().wait(0.01)
+
+    f.arm.on_tick, f.arm.follow = tick, followed
+    return pick(f)
+
+
+def test_a_verdict_that_comes_after_the_arm_has_braked_names_what_blocks_the_way() -> None:
+    run = braked_for_want_of_a_verdict(lambda _rest: BLOCKED)
+    assert run.outcome.code is Code.PATH_BLOCKED, run.outcome
+    assert run.outcome.blocking == WALL and "the arm braked" in run.outcome.message
+
+
+def test_a_path_that_is_found_clear_after_the_arm_has_braked_tells_that_the_verdict_was_late() -> None:
+    run = braked_for_want_of_a_verdict(lambda _rest: Verdict(Code.OK))
+    assert run.outcome.code is Code.PLANNER_LOST, run.outcome
+    assert "'wall' changed and the rest of the path was not judged within 0.05 s" in run.outcome.message
+
+
 def test_a_judge_that_raises_brakes_the_arm() -> None:
     f = made()
     f.context.supervision = replace(SUPERVISED, answer_s=0.05, replans=0)
