@@ -188,17 +188,20 @@ def test_a_lost_planner_stops_no_motion_in_a_world_that_stays_and_any_once_it_ha
     assert "'wall' changed" in run.outcome.message and "planner_node fell silent" in run.outcome.message
 
 
-def braked_for_want_of_a_verdict(late: Callable[[PathRest], Verdict]) -> Any:
-    """Run a pick whose planner answers the check of a wall only after the arm has braked."""
+def braked_for_want_of_a_verdict(late: Verdict) -> Any:
+    """Run a pick whose planner answers the check of a wall only after the arm has braked, if it is still asked."""
     f = made()
     f.context.supervision = replace(SUPERVISED, answer_s=0.05, replans=0)
     braked = threading.Event()
 
-    def judge(rest: PathRest) -> Verdict:
+    def validate_rest(*_asked: Any, should_stop: Callable[[], bool]) -> Verdict:
         assert braked.wait(20.0)
-        return late(rest)
+        for _ in range(10):
+            if should_stop():
+                return Verdict(Code.CANCELED, "stopped while waiting for the planner")
+            threading.Event().wait(0.01)
+        return late
 
-    f.planner.judge = judge
     follow = f.arm.follow
 
     def followed(trajectory: Any, *, should_stop: Callable[[], bool]) -> Any:
@@ -212,18 +215,18 @@ def braked_for_want_of_a_verdict(late: Callable[[PathRest], Verdict]) -> Any:
             put_wall(f, 0.4)
             threading.Event().wait(0.01)
 
-    f.arm.on_tick, f.arm.follow = tick, followed
+    f.arm.on_tick, f.arm.follow, f.planner.validate_rest = tick, followed, validate_rest
     return pick(f)
 
 
 def test_a_verdict_that_comes_after_the_arm_has_braked_names_what_blocks_the_way() -> None:
-    run = braked_for_want_of_a_verdict(lambda _rest: BLOCKED)
+    run = braked_for_want_of_a_verdict(BLOCKED)
     assert run.outcome.code is Code.PATH_BLOCKED, run.outcome
     assert run.outcome.blocking == WALL and "the arm braked" in run.outcome.message
 
 
 def test_a_path_that_is_found_clear_after_the_arm_has_braked_tells_that_the_verdict_was_late() -> None:
-    run = braked_for_want_of_a_verdict(lambda _rest: Verdict(Code.OK))
+    run = braked_for_want_of_a_verdict(Verdict(Code.OK))
     assert run.outcome.code is Code.PLANNER_LOST, run.outcome
     assert "'wall' changed and the rest of the path was not judged within 0.05 s" in run.outcome.message
 
