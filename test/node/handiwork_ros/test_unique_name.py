@@ -10,14 +10,18 @@ from pathlib import Path
 
 import pytest
 from handiwork_msgs.msg import NodeStatus
+from rclpy.context import Context
 from rclpy.node import Node
 
 from handiwork_cli.chaos.ros.rogue import Rogue
 from handiwork_cli.chaos.trials import Fault, FaultKind
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, bond_topic
 from handiwork_ros.liveness.heartbeat import Heartbeats
+from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.name_claim import DISCOVERY_S
+from handiwork_ros.node.unique_name import NameTakenError, unique_names_required
 from handiwork_ros.rclpy_support.qos import BOND_READER, STATUS
+from handiwork_ros.rclpy_support.rclpy_internals import InvalidHandle
 from support.nodes.named_node import NAME
 from support.nodes.peer import Peer, record, until
 from support.nodes.ros_stage import stage
@@ -72,6 +76,22 @@ def test_the_second_is_refused_and_its_error_names_the_first(
     until("the first one's status", lambda: first.process.pid in shown)
     assert shown[first.process.pid].state == NodeStatus.ACTIVE
     assert first.process.poll() is None
+
+
+def test_a_refused_node_is_destroyed_before_its_process_shuts_down(nothing_left_over: None) -> None:
+    made: list[ManagedNode] = []
+
+    class Twice(ManagedNode):
+        def __init__(self, context: Context) -> None:
+            made.append(self)
+            super().__init__("named_twice", context=context)
+
+    with stage() as on, unique_names_required():
+        on.add(Twice(on.context))
+        with pytest.raises(NameTakenError):
+            Twice(on.context)
+        with pytest.raises(InvalidHandle):
+            made[1].get_name()
 
 
 def test_the_second_is_refused_while_the_first_is_stopped(start: Callable[..., Peer]) -> None:

@@ -19,6 +19,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, StatusWriter
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.relative_clock import clock_arguments
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_limit_s
@@ -26,7 +27,7 @@ from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_
 from .diagnostics import DiagnosticsPublisher
 from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
 from .node_status import status_message
-from .unique_name import UniqueName
+from .unique_name import NameTakenError, UniqueName
 
 V = TypeVar("V", bool, int, float, str)
 M = TypeVar("M")
@@ -79,7 +80,12 @@ class ManagedNode(AsyncLifecycleNode):
         self._is_sole = False
         self._status_writer = StatusWriter(self, self.get_name())
         self._unique_name = UniqueName(self, self._status_writer, self._leave)
-        self._unique_name.require(self.publish_status)
+        try:
+            self._unique_name.require(self.publish_status)
+        except NameTakenError:
+            # Left to a garbage collection, the participant is destroyed within the shutdown of rclpy, and may block it.
+            destroy_with_actions(self)
+            raise
         self._is_sole = True
         self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
         """The publisher of ``/diagnostics``; parts of the node add sources."""
