@@ -217,8 +217,6 @@ class PathSupervision:
         self.checks = 0
         self.fault: Outcome | None = None
         """The reason why the arm must brake; None while it need not."""
-        self.is_unanswered = False
-        """True while ``fault`` is the want of a verdict; a later verdict may still name what blocks the path."""
 
     def update(self, world: World, now_s: float) -> Check | None:
         """Compare the newest world with the judged one.
@@ -230,14 +228,11 @@ class PathSupervision:
         Returns:
             A check to run now, whose verdict ``finish`` takes; None when none is needed, or one already runs.
         """
-        changed = self._owed | self._changes.since(world)
-        if changed and self._since_s is None:
-            self._since_s = now_s
+        changed = self._unjudged(world, now_s)
         waiting = [s for s in (self._open.since_s if self._open else None, self._since_s) if s is not None]
         oldest_s = min(waiting, default=now_s)
         if self.fault is None and now_s - oldest_s > self._settings.answer_s:
             self.fault = self._unanswered(changed or (self._open.changes if self._open else changed))
-            self.is_unanswered = True
         if self.fault is not None or now_s < self._next_s:
             return None
         return self._begin(world, changed, now_s)
@@ -252,15 +247,24 @@ class PathSupervision:
         Returns:
             A check to run now, whose verdict ``finish`` takes; None when nothing is left to judge, or one already runs.
         """
-        changed = self._owed | self._changes.since(world)
-        if changed and self._since_s is None:
-            self._since_s = now_s
-        return self._begin(world, changed, now_s)
+        return self._begin(world, self._unjudged(world, now_s), now_s)
+
+    @property
+    def is_unanswered(self) -> bool:
+        """True while ``fault`` is the want of a verdict; a later verdict may still name what blocks the path."""
+        return self.fault is not None and self.fault.code is not Code.PATH_BLOCKED
 
     @property
     def is_judging(self) -> bool:
         """True while a check has no verdict yet."""
         return self._open is not None
+
+    def _unjudged(self, world: World, now_s: float) -> Changes:
+        """Return what has changed since the judged world, and note when that began."""
+        changed = self._owed | self._changes.since(world)
+        if changed and self._since_s is None:
+            self._since_s = now_s
+        return changed
 
     def _begin(self, world: World, changed: Changes, now_s: float) -> Check | None:
         if not changed or self._open is not None:
@@ -290,10 +294,7 @@ class PathSupervision:
             return
         if verdict.code is Code.TRAJECTORY_REFUSED:
             text = f"the world changed and the rest of the path is blocked: {verdict.message}"
-            self.fault, self.is_unanswered = (
-                Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking),
-                False,
-            )
+            self.fault = Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking)
             return
         self._owed, self._since_s = self._owed | check.changes, check.since_s
         self._next_s = now_s + RETRY_S
