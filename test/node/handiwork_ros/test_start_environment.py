@@ -27,7 +27,7 @@ TAKEN_DOMAIN = "229"
 READ_ONLY = """
 set -e
 mount -o remount,ro,bind /
-for folder in /tmp /var/tmp /dev/shm /run; do mount -t tmpfs -o ro tmpfs $folder; done
+for folder in /tmp /var/tmp /dev/shm /run; do mount --bind $folder $folder; mount -o remount,ro,bind $folder; done
 exec "$@"
 """
 
