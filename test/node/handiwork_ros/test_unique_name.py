@@ -15,9 +15,10 @@ from rclpy.node import Node
 
 from handiwork_cli.chaos.ros.rogue import Rogue
 from handiwork_cli.chaos.trials import Fault, FaultKind
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, bond_topic
 from handiwork_ros.liveness.heartbeat import Heartbeats
-from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode, destroyed_if_refused
 from handiwork_ros.node.name_claim import DISCOVERY_S
 from handiwork_ros.node.unique_name import NameTakenError, unique_names_required
 from handiwork_ros.rclpy_support.qos import BOND_READER, STATUS
@@ -88,10 +89,29 @@ def test_a_refused_node_is_destroyed_before_its_process_shuts_down(nothing_left_
 
     with stage() as on, unique_names_required():
         on.add(Twice(on.context))
-        with pytest.raises(NameTakenError):
+        with pytest.raises(NameTakenError), destroyed_if_refused():
             Twice(on.context)
         with pytest.raises(InvalidHandle):
             made[1].get_name()
+
+
+def test_a_node_with_a_bad_parameter_and_its_extra_nodes_are_destroyed(nothing_left_over: None) -> None:
+    made: list[Node] = []
+
+    class Misconfigured(ManagedNode):
+        def __init__(self, context: Context) -> None:
+            super().__init__("misconfigured", context=context)
+            self.extra_nodes.append(Node("extra", context=context))
+            made.extend([self, *self.extra_nodes])
+            raise ConfigError("node misconfigured", ["parameter color: is 'loud'; give a color"])
+
+    with stage() as on:
+        with pytest.raises(ConfigError), destroyed_if_refused():
+            Misconfigured(on.context)
+        assert len(made) == 2
+        for node in made:
+            with pytest.raises(InvalidHandle):
+                node.get_name()
 
 
 def test_the_second_is_refused_while_the_first_is_stopped(start: Callable[..., Peer]) -> None:

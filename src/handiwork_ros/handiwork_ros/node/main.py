@@ -17,11 +17,10 @@ from rclpy.signals import SignalHandlerOptions
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.dds_ports import fault_of
 from handiwork_core.process.writable_folders import choose_log_folder
-from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 
 from .loaded_objects import LoadedObjects
-from .managed_node import ManagedNode
+from .managed_node import ManagedNode, destroyed_if_refused
 from .process_supervision import Supervision
 from .unique_name import NameTakenError, unique_names_required
 
@@ -81,7 +80,7 @@ def _log_words() -> list[str]:
 
 
 def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Executor) -> int:
-    with unique_names_required():
+    with unique_names_required(), destroyed_if_refused():
         node = factory()
     executor.add_node(node)
     for extra in node.extra_nodes:
@@ -106,7 +105,5 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
         pass
     node.end_shutdown()
     executor.shutdown()
-    for extra in node.extra_nodes:
-        destroy_with_actions(extra)
-    destroy_with_actions(node)
+    node.destroy_all()
     return node.exit_code or 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 from lifecycle_msgs.msg import Transition
@@ -27,17 +29,41 @@ from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_
 from .diagnostics import DiagnosticsPublisher
 from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
 from .node_status import status_message
-from .unique_name import NameTakenError, UniqueName
+from .unique_name import UniqueName
 
 V = TypeVar("V", bool, int, float, str)
 M = TypeVar("M")
 
-__all__ = ["STATUS_PERIOD_S", "STATUS_TOPIC", "ManagedNode"]
+__all__ = ["STATUS_PERIOD_S", "STATUS_TOPIC", "ManagedNode", "destroyed_if_refused"]
 
 STATUS_PERIOD_S = 0.4
 """The period of the status, s of steady time."""
 REST_LIMIT_S = 10.0
 """The longest wait of a transition until running work has ended and the arm is at rest, s of steady time."""
+
+_CREATED: ContextVar[list[ManagedNode] | None] = ContextVar("created_managed_nodes", default=None)
+
+
+@contextlib.contextmanager
+def destroyed_if_refused() -> Iterator[None]:
+    """Destroy the managed nodes that are created in this context when it ends by an exception, such as a ConfigError.
+
+    Left to a garbage collection, the participant of a half-made node is destroyed within the shutdown of rclpy, and
+    may block it.
+
+    Yields:
+        Nothing.
+    """
+    created: list[ManagedNode] = []
+    token = _CREATED.set(created)
+    try:
+        yield
+    except BaseException:
+        for node in created:
+            node.destroy_all()
+        raise
+    finally:
+        _CREATED.reset(token)
 
 
 class ManagedNode(AsyncLifecycleNode):
@@ -63,6 +89,8 @@ class ManagedNode(AsyncLifecycleNode):
         """The exit code of the process, which ends once it is set; None before."""
         self.extra_nodes: list[Node] = []
         """Nodes that are spun and destroyed with this one; see ``node/wall_time_node.py``."""
+        if (created := _CREATED.get()) is not None:
+            created.append(self)
         self.status_text = ""
         """The text of the status: the current step of loading, or the newest fault."""
         self.on_turn: Callable[[], None] = lambda: None
@@ -80,12 +108,7 @@ class ManagedNode(AsyncLifecycleNode):
         self._is_sole = False
         self._status_writer = StatusWriter(self, self.get_name())
         self._unique_name = UniqueName(self, self._status_writer, self._leave)
-        try:
-            self._unique_name.require(self.publish_status)
-        except NameTakenError:
-            # Left to a garbage collection, the participant is destroyed within the shutdown of rclpy, and may block it.
-            destroy_with_actions(self)
-            raise
+        self._unique_name.require(self.publish_status)
         self._is_sole = True
         self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
         """The publisher of ``/diagnostics``; parts of the node add sources."""
@@ -132,6 +155,12 @@ class ManagedNode(AsyncLifecycleNode):
     def is_idle(self) -> bool:
         """Check whether all work has ended and the arm is at rest."""
         return True
+
+    def destroy_all(self) -> None:
+        """Destroy the extra nodes and this one, which no executor spins any more."""
+        for extra in self.extra_nodes:
+            destroy_with_actions(extra)
+        destroy_with_actions(self)
 
     def parameter(self, name: str, default: V, description: str, *, is_live: bool = False) -> V:
         """Declare a parameter and return its value.
