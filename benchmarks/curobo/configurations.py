@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import IkRequest, IkResult, SceneQuery
-from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, PoseArray
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.kinematics import forward
 from planner_node.engines import CpuEngine, CuroboEngine
@@ -31,16 +31,13 @@ def main(_options: argparse.Namespace) -> int:
         engine.update_world(demo_world())
     gpu._gpu.wait_for_builds()
     rng, home = np.random.default_rng(0), np.array(robot.arm("").home_q)
-    near = tuple(
+    near = PoseArray.of(
         down(robot, x, y, z, yaw)
         for x, y, z, yaw in rng.uniform((0.3, -0.4, 0.1, -3.0), (0.6, 0.4, 0.4, 3.0), (POSES, 4))
     )
     turns = rng.normal(size=(POSES, 4))
     places = rng.uniform((-REACH_M[0], -REACH_M[1], 0.0), REACH_M, (POSES, 3))
-    anywhere = tuple(
-        Pose.of(place, Rotation.from_wxyz(turn / np.linalg.norm(turn)))
-        for place, turn in zip(places, turns, strict=True)
-    )
+    anywhere = PoseArray.from_rows(places, turns / np.linalg.norm(turns, axis=1, keepdims=True))
     lines, wrong = [], 0
     for name, poses in (("above the table", near), ("anywhere", anywhere)):
         one = IkRequest("", poses, home)
@@ -106,7 +103,7 @@ def line(name: str, found: IkResult, spent_s: float) -> list[str]:
     return [name, str(count), f"{100 * solved / count:.1f}", f"{spent_s:.3f}", f"{count / spent_s:.0f}"]
 
 
-def bad(found: IkResult, poses: tuple[Pose, ...]) -> int:
+def bad(found: IkResult, poses: PoseArray) -> int:
     """Return the number of solutions, of every fiftieth, that do not reach their pose.
 
     Args:

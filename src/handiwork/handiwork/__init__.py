@@ -21,7 +21,7 @@ _HOMES = {
         "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"
     ),
     "handiwork_core.model.errors": "HandiworkError",
-    "handiwork_core.model.geometry": "Array Pose Rotation",
+    "handiwork_core.model.geometry": "Array Pose PoseArray Rotation",
     "handiwork_core.model.outcome": "BodyPair Code Outcome",
     "handiwork_core.contracts.planning": (
         "Attachment Candidate CandidateVerdict CandidatesRequest CandidatesResult Capability Engine Goal "

@@ -23,7 +23,9 @@ TRIES = 128
 """Random starts per pose, after the seeds."""
 BLOCK = 4096
 """Poses that one search works on."""
-CODES = {int(code): code for code in Code}
+CODES = np.full(1 + max(Code), Code.UNSET, dtype=object)
+"""Each code at the index of its number."""
+CODES[[int(code) for code in Code]] = list(Code)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,7 @@ class IkAnswers:
             code: The code of all poses; None for that of each.
         """
         count = len(self.codes)
-        said = tuple(CODES[c] for c in self.codes.tolist()) if code is None else (code,) * count
+        said = tuple(CODES[self.codes].tolist()) if code is None else (code,) * count
         return IkResult(said, self.q, self.errors[:, 0], self.errors[:, 1], time.monotonic() - self.began_s)
 
 

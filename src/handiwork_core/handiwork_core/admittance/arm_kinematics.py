@@ -10,6 +10,9 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot
 
+BLOCK = 4096
+"""Configurations whose intermediate arrays stay in the processor's cache; more at once take twice the time."""
+
 
 class ArmKinematics:
     """The chain from an arm's base link to its EE link. Joints of the chain that are not the arm's stay at zero.
@@ -81,6 +84,10 @@ class ArmKinematics:
         Returns:
             The manipulabilities, (m,), m and rad for each joint unit.
         """
+        blocks = [self._manipulability(q[first : first + BLOCK]) for first in range(0, len(q), BLOCK)]
+        return np.concatenate([np.zeros(0), *blocks])
+
+    def _manipulability(self, q: Array) -> Array:
         R: Array = np.broadcast_to(_I3, (len(q), 3, 3))
         p: Array = np.zeros((len(q), 3))
         origins, axes = np.zeros((len(q), self._dof, 3)), np.zeros((len(q), self._dof, 3))

@@ -214,10 +214,13 @@ class CandidatesResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IkRequest:
-    """A request for configurations of EE poses; a solution is within limits and, on request, free of collision."""
+    """A request for configurations of EE poses; a solution is within limits and, on request, free of collision.
+
+    A ``PoseArray`` is the fastest sequence of many poses.
+    """
 
     arm: str
-    world_T_ee: tuple[Pose, ...]
+    world_T_ee: Sequence[Pose]
     seed_q: Array
     scene: SceneQuery = field(default_factory=SceneQuery)
     avoid_collision: bool = True

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.model.world import Indices, Shape, ShapeKind
 
 from .convex_hulls import triangulate
 from .mesh_sphere_cover import cover_mesh
@@ -43,9 +43,19 @@ def patches(spheres: Array, edge_m: float = 0.04) -> list[Array]:
         spheres: Centres and radii, (k, 4), m.
         edge_m: Edge of a cell, m.
     """
-    cells = np.floor((spheres[:, :3] - spheres[:, :3].min(axis=0)) / edge_m).astype(int)
+    return [spheres[part] for part in patch_indices(spheres[:, :3], edge_m)]
+
+
+def patch_indices(points_m: Array, edge_m: float) -> list[Indices]:
+    """Return the indices of the points in each cell of a grid that has some.
+
+    Args:
+        points_m: The points, (k, 3), m.
+        edge_m: Edge of a cell, m.
+    """
+    cells = np.floor((points_m - points_m.min(axis=0)) / edge_m).astype(int)
     _, owner = np.unique(cells, axis=0, return_inverse=True)
-    return [spheres[owner.ravel() == i] for i in range(int(owner.max()) + 1)]
+    return [np.flatnonzero(owner.ravel() == i) for i in range(int(owner.max()) + 1)]
 
 
 def _box(shape: Shape) -> Array:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.contracts.planning import ShouldStop
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose, PoseArray
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.rng import State
 from handiwork_planning.scene.query import Query
@@ -60,8 +60,9 @@ def flat_poses(poses: Sequence[Pose]) -> Array:
     Args:
         poses: The poses.
     """
-    out = np.empty((len(poses), 12))
-    w, x, y, z = np.array([p.rotation.wxyz for p in poses]).reshape(-1, 4).T
+    rows = PoseArray.of(poses)
+    out = np.empty((len(rows), 12))
+    w, x, y, z = rows.wxyz.T
     out[:, 0], out[:, 4], out[:, 8] = (
         1 - 2 * (y * y + z * z),
         1 - 2 * (x * x + z * z),
@@ -70,7 +71,7 @@ def flat_poses(poses: Sequence[Pose]) -> Array:
     out[:, 1], out[:, 3] = 2 * (x * y - w * z), 2 * (x * y + w * z)
     out[:, 2], out[:, 6] = 2 * (x * z + w * y), 2 * (x * z - w * y)
     out[:, 5], out[:, 7] = 2 * (y * z - w * x), 2 * (y * z + w * x)
-    out[:, 9:] = np.array([p.translation_m for p in poses]).reshape(-1, 3)
+    out[:, 9:] = rows.translations_m
     return out
 
 

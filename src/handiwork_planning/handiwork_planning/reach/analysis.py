@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from handiwork_core.admittance.arm_kinematics import ArmKinematics
 from handiwork_core.contracts.planning import Engine, IkRequest
-from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, PoseArray, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
@@ -218,17 +218,16 @@ class _Solver:
         self._engine = engine or CpuEngine(task.robot, task.world_T_base, lambda _share, _text: None)
         self._engine.update_world(task.world)
         self._kinematics = ArmKinematics(task.robot, task.arm)
+        rotations = [rotation for of in task.rotations for rotation in of]
+        self._wxyz = np.stack([rotation.wxyz for rotation in rotations])
+        self._ee_p_tcp = np.stack([r.matrix() @ task.ee_T_tcp.translation_m for r in rotations])
+        """The vector from the EE link to the TCP in each orientation, in the axes of the world, (r, 3), m."""
 
     def solve(self, block: Block) -> tuple[Array, Array]:
         task, sampling = self._task, self._task.sampling
-        offsets = [
-            [rotation.matrix() @ task.ee_T_tcp.translation_m for rotation in of] for of in task.rotations
-        ]
-        goals = tuple(
-            Pose.of(point - offset, rotation)
-            for point in block.points_m
-            for rotations, shifts in zip(task.rotations, offsets, strict=True)
-            for rotation, offset in zip(rotations, shifts, strict=True)
+        count = len(block.points_m)
+        goals = PoseArray.from_rows(
+            (block.points_m[:, None] - self._ee_p_tcp).reshape(-1, 3), np.tile(self._wxyz, (count, 1))
         )
         request = IkRequest(
             task.arm.name,
@@ -238,13 +237,13 @@ class _Solver:
             seed=sampling.seed + block.number,
         )
         answer = self._engine.solve_ik(request, lambda: False)
-        shape = (len(block.points_m), len(task.rotations), sampling.rolls)
+        shape = (count, len(task.rotations), sampling.rolls)
         is_reached = np.array([code is Code.OK for code in answer.codes]).reshape(shape)
         measures = np.full(len(goals), np.nan)
         reached = np.flatnonzero(is_reached)
         measures[reached] = self._kinematics.manipulability(answer.q[reached])
         counts = is_reached.sum(axis=2)
-        sums = np.nansum(measures.reshape(len(block.points_m), -1), axis=1)
+        sums = np.nansum(measures.reshape(count, -1), axis=1)
         total = counts.sum(axis=1)
         return counts, np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
 

@@ -39,6 +39,8 @@ class CuroboEngine(CpuEngine):
         robot: The robot.
         world_T_base: The robot's base in the world.
         report: Receives the progress.
+        builds_planners: Whether the solvers of plans are built at once, which takes seconds; False: at an arm's first
+            plan, for a program that only asks for kinematics and checks.
     """
 
     name: ClassVar[str] = "curobo"
@@ -48,7 +50,9 @@ class CuroboEngine(CpuEngine):
     waits_for_builds: ClassVar[bool] = False
     """True where a request waits until solvers are built; else the CPU engine plans in the meantime."""
 
-    def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
+    def __init__(
+        self, robot: Robot, world_T_base: Pose, report: Report, *, builds_planners: bool = True
+    ) -> None:
         super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))
         report(0.2, "compiling the last steps of inverse kinematics, and importing torch and cuRobo")
         from handiwork_planning.ik.finish import compile_finish
@@ -68,6 +72,7 @@ class CuroboEngine(CpuEngine):
             is_seeded=self.is_seeded,
             is_finetuned=self.is_finetuned,
             waits_for_builds=self.waits_for_builds,
+            builds_now=builds_planners,
         )
         self._core = self._gpu
         self._batches = GpuBatches(self._gpu, cuda)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as Reference
 
-from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, PoseArray, Rotation
 
 SEEDS = range(20)
 
@@ -87,3 +87,33 @@ def test_other_bad_values_are_refused() -> None:
 def test_values_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         Pose.identity().translation_m[0] = 1.0
+
+
+def some_poses() -> list[Pose]:
+    rng = np.random.default_rng(3)
+    return [Pose.of(rng.normal(size=3), Rotation.from_rpy(*rng.uniform(-3.0, 3.0, 3))) for _ in range(5)]
+
+
+def test_an_array_of_poses_has_the_poses_it_was_made_of() -> None:
+    poses = some_poses()
+    many = PoseArray.of(poses)
+    assert PoseArray.of(many) is many and len(many) == 5 and len(PoseArray.of([])) == 0
+    for found in (many, PoseArray.from_rows(many.translations_m, -many.wxyz)):
+        for pose, one in zip(poses, found, strict=True):
+            np.testing.assert_array_equal(one.translation_m, pose.translation_m)
+            np.testing.assert_allclose(one.rotation.wxyz, pose.rotation.wxyz, atol=1e-15)
+    assert isinstance(many[1:3], PoseArray)
+    np.testing.assert_array_equal(many[1:3][-1].translation_m, poses[2].translation_m)
+    with pytest.raises(IndexError):
+        many[5]
+
+
+def test_an_array_of_bad_poses_is_refused_with_the_index() -> None:
+    many = PoseArray.of(some_poses())
+    for rows, at, value in (("translations_m", 2, np.nan), ("wxyz", 3, 0.0), ("wxyz", 1, np.inf)):
+        arrays = {name: getattr(many, name).copy() for name in ("translations_m", "wxyz")}
+        arrays[rows][at] = value
+        with pytest.raises(ValueError, match=f"pose {at} "):
+            PoseArray.from_rows(**arrays)
+    with pytest.raises(ValueError, match="shape"):
+        PoseArray.from_rows(many.translations_m, many.wxyz[:4])

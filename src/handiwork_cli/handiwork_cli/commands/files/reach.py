@@ -172,9 +172,8 @@ def _gpu_engine(robot: Robot, scene: Scene | None) -> Engine:
     why_not = CuroboEngine.why_not()
     if why_not:
         raise ConfigError("--engine", [f"'curobo' cannot run here: {why_not}; give --engine cpu"])
-    return CuroboEngine(
-        robot, Pose.identity() if scene is None else scene.world_T_base, lambda _share, _text: None
-    )
+    base = Pose.identity() if scene is None else scene.world_T_base
+    return CuroboEngine(robot, base, lambda _share, _text: None, builds_planners=False)
 
 
 def _draw(found: ReachMap, path: Path) -> int:

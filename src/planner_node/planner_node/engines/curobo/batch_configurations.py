@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from handiwork_core.contracts.planning import IkRequest, IkResult, ShouldStop
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose, PoseArray
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Indices
 from handiwork_planning.batch_ik import IkAnswers, opened
@@ -168,18 +168,14 @@ class _Search:
             self.answers.q[at], errors[at], codes[at] = ends[done], left[done], int(Code.OK)
 
 
-def base_rows(poses: tuple[Pose, ...], world_T_base: Pose) -> Array:
+def base_rows(poses: Sequence[Pose], world_T_base: Pose) -> Array:
     """Return poses in the base frame, (p, 7): x, y, z in m and wxyz.
 
     Args:
         poses: world_T_ee.
         world_T_base: The robot's base in the world.
     """
-    inverse = world_T_base.inverse()
-    if not poses:
-        return np.zeros((0, 7))
-    places = inverse.apply(np.concatenate([p.translation_m for p in poses]).reshape(-1, 3))
+    inverse, rows = world_T_base.inverse(), PoseArray.of(poses)
     a, b, c, d = inverse.rotation.wxyz
     left = np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
-    turns = np.concatenate([p.rotation.wxyz for p in poses]).reshape(-1, 4) @ left.T
-    return np.concatenate([places, turns], axis=1)
+    return np.concatenate([inverse.apply(rows.translations_m), rows.wxyz @ left.T], axis=1)

@@ -10,6 +10,7 @@ from handiwork_core.robot.robot import ArmSpec
 from .batch_core import BatchCore, lanes_for
 from .device.cuda import Cuda
 from .gpu_core import GpuCore
+from .model.bounding_spheres import BoundingSpheres
 from .model.buffers import BufferSizes
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import objects_off
@@ -34,6 +35,7 @@ class GpuBatches:
         self._fine = SphereSet(core.robot, core.world_T_root, is_fine=True)
         self._planner: BatchCore | None = None
         self._configurations: dict[str, ConfigurationSolvers] = {}
+        self._bounds: dict[str, BoundingSpheres] = {}
 
     def planner(self, count: int) -> BatchCore | None:
         """Return the planner of a batch. It stays until a larger batch needs more lanes.
@@ -74,7 +76,8 @@ class GpuBatches:
                 made.close()
             made = self._opened(arm, BufferSizes.of(rows))
         nowhere = np.zeros((0, len(arm.joint_names)))
-        made.update(self._fine.rows(arm, scene, self._core.scene, nowhere), rows)
+        fine = self._fine.rows(arm, scene, self._core.scene, nowhere)
+        made.update(fine, self._bounds[arm.name].rows(fine), rows)
         return made
 
     def close(self) -> None:
@@ -91,7 +94,8 @@ class GpuBatches:
         return self._rows.read(self._core.scene, world, objects_off(scene, world))
 
     def _opened(self, arm: ArmSpec, room: BufferSizes) -> ConfigurationSolvers:
-        with self._fine.config(arm) as config:
-            made = ConfigurationSolvers(self._cuda, config, arm.joint_names, room)
+        around = self._bounds.setdefault(arm.name, BoundingSpheres(self._fine.robot, arm))
+        with self._fine.config(arm) as config, around.config() as bounds:
+            made = ConfigurationSolvers(self._cuda, config, bounds, arm.joint_names, room)
         self._configurations[arm.name] = made
         return made

@@ -49,6 +49,7 @@ class GpuCore(Core):
         is_seeded: Whether the CPU engine's path is one of the first seeds.
         is_finetuned: Whether further passes shorten the motions.
         waits_for_builds: Whether a request waits until solvers are built, so that equal ones get equal answers.
+        builds_now: Whether the solvers of plans are built here; False: at an arm's first plan.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class GpuCore(Core):
         is_seeded: bool = False,
         is_finetuned: bool = False,
         waits_for_builds: bool = False,
+        builds_now: bool = True,
     ) -> None:
         super().__init__(robot, world_T_base)
         self._cuda, self._is_seeded = cuda, is_seeded
@@ -77,7 +79,7 @@ class GpuCore(Core):
         """The number of requests for which cuRobo found no motion, and that the CPU engine's search then planned."""
         self.planned_again = 0
         """The number of requests for which the coarse spheres found no good motion, and the fine ones were tried."""
-        for i, arm in enumerate(robot.arms.values()):
+        for i, arm in enumerate(robot.arms.values() if builds_now else ()):
             share = 1.0 / len(robot.arms)
             self._open(
                 arm,
@@ -209,7 +211,8 @@ class GpuCore(Core):
 
     def memory_bytes(self) -> int:
         """Return the memory of the GPU that is in use, that of other processes included."""
-        return next(iter(self._solvers.values())).memory_bytes()
+        free, total = self._cuda.torch.cuda.mem_get_info()
+        return int(total - free)
 
     def _open(
         self, arm: ArmSpec, chosen: SphereSet, room: BufferSizes, report: Callable[[float, str], None]

@@ -8,9 +8,9 @@ from threading import Event
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import IkRequest, SceneQuery
+from handiwork_core.contracts.planning import Attachment, IkRequest, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
@@ -24,6 +24,7 @@ from planner_node.engines.curobo.batch_configurations import (
     solve_many,
 )
 from planner_node.engines.curobo.device.builds import Builds
+from planner_node.engines.curobo.model.bounding_spheres import BoundingSpheres
 from planner_node.engines.curobo.solvers.configurations import STARTS, Solutions
 from planner_node.engines.curobo.sphere_set import SphereSet
 from support.paths import ROBOTS
@@ -134,3 +135,30 @@ def test_near_solutions_are_finished_and_those_that_touch_are_refused(robot: Rob
     assert sum(code is Code.OK for code in found.codes) > 150
     stopped = solve_many(engine._core, request, lambda: solvers, lambda: True)
     assert set(stopped.codes) == {Code.CANCELED}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_bounding_spheres_contain_the_fine_ones(folder: Path) -> None:
+    """With an open gripper, a held object and a link that may touch it, for each arm."""
+    robot = load_robot(folder)
+    for arm in robot.arms.values():
+        chosen, bounding = SphereSet(robot, Pose.identity(), is_fine=True), BoundingSpheres(robot, arm)
+        engine = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
+        engine.update_world(world_of(*demo_items()))
+        held = Attachment("cube", arm.ee_link, Pose.of((0.0, 0.0, 0.1)))
+        allowed = frozenset({BodyPair("cube", f"{robot.name}/{arm.ee_link}")})
+        nowhere = np.zeros((0, len(arm.home_q)))
+        for scene in (SceneQuery(), SceneQuery(attached=(held,), allowed=allowed)):
+            fine = chosen.rows(arm, scene, engine._core.scene, nowhere)
+            around = bounding.rows(fine)
+            assert bounding.rows(fine) is around and set(around) == set(fine)
+            assert sum(map(len, around.values())) < 0.35 * sum(map(len, fine.values()))
+            for link, spheres in fine.items():
+                for x, y, z, radius in spheres[spheres[:, 3] > -50.0]:
+                    gaps = np.linalg.norm(around[link][:, :3] - (x, y, z), axis=1) + radius
+                    assert (gaps <= around[link][:, 3] + 1e-9).any(), link
+            with bounding.config() as config:
+                made = config["robot_cfg"]["kinematics"]["collision_spheres"]
+                assert {link: len(rows) for link, rows in made.items() if rows} == {
+                    link: len(rows) for link, rows in around.items() if link in made
+                }

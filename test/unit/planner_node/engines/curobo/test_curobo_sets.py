@@ -90,6 +90,18 @@ def test_without_coarse_spheres_the_fine_ones_are_used_at_once(core: GpuCore, ro
     assert core.sphere_counts[0] < core.sphere_counts[1]
 
 
+def test_the_solvers_of_plans_can_be_left_to_the_first_plan(core: GpuCore, robot: Robot) -> None:
+    bare = replace(robot, coarse_spheres=())
+    nobody = lambda _share, _text: None  # noqa: E731
+    late = GpuCore(bare, Pose.identity(), None, nobody, waits_for_builds=True, builds_now=False)  # type: ignore[arg-type]
+    late.scene.update(world_of(*demo_items()))
+    late.prepare_world()
+    assert not late._solvers and not late.is_building, "kinematics and checks need none"
+    late.plan(asked(robot), Deadline.start(lambda: False, 10.0))
+    assert list(late._solvers) == [(next(iter(robot.arms)), True)] and late.handed_over == 0
+    assert core._solvers
+
+
 def test_a_world_that_outgrows_the_room_gets_exactly_what_it_needs(core: GpuCore, robot: Robot) -> None:
     arm = next(iter(robot.arms))
     assert core._solvers[arm, False].room == BufferSizes()

@@ -51,15 +51,23 @@ class Solutions:
 class ConfigurationSolvers:
     """Checks and inverse kinematics of one arm, with one set of spheres and one world; for one thread at a time.
 
+    A configuration is checked with the bounding spheres first, and with the spheres themselves only when these touch.
+
     Args:
         cuda: The loaded libraries.
         config: cuRobo's configuration of the robot.
+        bounds: The same of the robot with few spheres that contain the others.
         joint_names: Order of the joints in all arrays.
         room: Places for obstacles.
     """
 
     def __init__(
-        self, cuda: Cuda, config: dict[str, Any], joint_names: Sequence[str], room: BufferSizes
+        self,
+        cuda: Cuda,
+        config: dict[str, Any],
+        bounds: dict[str, Any],
+        joint_names: Sequence[str],
+        room: BufferSizes,
     ) -> None:
         self._cuda, self._names, self.room = cuda, list(joint_names), room
         with guarded("building its checks of configurations"):
@@ -68,26 +76,25 @@ class ConfigurationSolvers:
             self._scene = cuda.create_scene_collision(
                 cuda.SceneCollisionCfg(device_cfg=cuda.device, scene_model=None, cache=cache)
             )
-            made = cuda.RobotCollisionCheckerCfg.load_from_config(
-                robot_config=self._robot,
-                scene_collision_checker=self._scene,
-                collision_activation_distance=0.0,
-            )
-            self._checker = cuda.RobotCollisionChecker(made)
+            self._checker = self._opened(self._robot)
+            self._bounds = self._opened(cuda.RobotCfg.create(bounds, cuda.device))
         self._ik: Any = None
         self._order = [self._names.index(name) for name in self._checker.kinematics.joint_names]
         self._spheres = SphereBuffer(cuda, self._checker.kinematics.config.kinematics_config)
+        self._bounding = SphereBuffer(cuda, self._bounds.kinematics.config.kinematics_config)
         self._world = WorldBuffer(cuda, self._scene.data)
 
-    def update(self, spheres: Mapping[str, Array], rows: Rows) -> None:
+    def update(self, spheres: Mapping[str, Array], bounds: Mapping[str, Array], rows: Rows) -> None:
         """Write the arm's spheres and the world.
 
         Args:
             spheres: Link -> centres and radii in the link's frame, (s, 4), m.
+            bounds: The same of the spheres that contain them.
             rows: The obstacles; there must be ``room`` for them.
         """
         with guarded("writing the scene"):
             self._spheres.write(spheres)
+            self._bounding.write(bounds)
             self._world.write(rows)
 
     def free(self, q: Array) -> Flags:
@@ -187,8 +194,20 @@ class ConfigurationSolvers:
             )
         return self._ik
 
+    def _opened(self, robot: Any) -> Any:  # noqa: ANN401
+        made = self._cuda.RobotCollisionCheckerCfg.load_from_config(
+            robot_config=robot, scene_collision_checker=self._scene, collision_activation_distance=0.0
+        )
+        return self._cuda.RobotCollisionChecker(made)
+
     def _touching(self, q: Any) -> Any:  # noqa: ANN401
         """Check configurations that are on the GPU, (m, n) in cuRobo's order of joints; return flags there, (m,)."""
+        touches = self._hits(self._bounds, q)
+        near = touches.nonzero()[:, 0]
+        touches[near] = self._hits(self._checker, q[near])
+        return touches
+
+    def _hits(self, checker: Any, q: Any) -> Any:  # noqa: ANN401
         torch, count = self._cuda.torch, len(q)
         touches = torch.zeros(count, dtype=torch.bool, device=q.device)
         for first in range(0, count, AT_ONCE):
@@ -196,7 +215,7 @@ class ConfigurationSolvers:
             # Buffers have one of two sizes: a smaller number of configurations is filled up.
             size = AT_ONCE if len(some) > AT_ONCE // 8 else AT_ONCE // 8
             full = torch.cat([some, some[:1].expand(size - len(some), -1)]) if len(some) < size else some
-            world, own = self._checker.get_scene_self_collision_distance_from_joints(full[:, None])
+            world, own = checker.get_scene_self_collision_distance_from_joints(full[:, None])
             hit = (world.reshape(size, -1).amax(dim=1) > 0.0) | (own.reshape(size, -1).amax(dim=1) > 0.0)
             touches[first : first + AT_ONCE] = hit[: len(some)]
         return touches

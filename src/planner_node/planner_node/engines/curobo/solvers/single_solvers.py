@@ -83,7 +83,7 @@ class Solvers:
         room: BufferSizes,
         report: Report,
     ) -> None:
-        self._cuda, self._torch, self._names, self.room = cuda, cuda.torch, list(joint_names), room
+        self._cuda, self._names, self.room = cuda, list(joint_names), room
         with guarded("building its solvers"):
             report(0.1, "cuRobo: robot")
             self.robot = cuda.RobotCfg.create(config, cuda.device)
@@ -234,16 +234,11 @@ class Solvers:
                 step()
         self.begin()
 
-    def memory_bytes(self) -> int:
-        """Return the memory of the GPU that is in use, that of other processes included."""
-        free, total = self._torch.cuda.mem_get_info()
-        return int(total - free)
-
     def close(self) -> None:
         """Free CUDA graphs and memory."""
         self._optimiser.destroy()
         self._graph.reset_cuda_graph()
-        self._torch.cuda.empty_cache()
+        self._cuda.torch.cuda.empty_cache()
 
     def _tensor(self, values: Array) -> Any:  # noqa: ANN401
         return self._cuda.device.to_device(np.ascontiguousarray(values))
