@@ -72,6 +72,7 @@ from handiwork_core.contracts.skill_params import file_field as file_field
 from handiwork_core.model.errors import HandiworkError as HandiworkError
 from handiwork_core.model.geometry import Array as Array
 from handiwork_core.model.geometry import Pose as Pose
+from handiwork_core.model.geometry import PoseArray as PoseArray
 from handiwork_core.model.geometry import Rotation as Rotation
 from handiwork_core.model.outcome import BodyPair as BodyPair
 from handiwork_core.model.outcome import Code as Code

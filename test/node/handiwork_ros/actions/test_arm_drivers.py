@@ -60,7 +60,7 @@ class FakeDriver:
     node: Node
     scaling: float = 1.0
     stop_late: bool = False
-    """Report a stop only after the goal was aborted."""
+    """Abort the goal at a stop, and leave the report of the stop to the test."""
     ignores_cancel: bool = False
     path_s: float = 0.0
     is_stopped: bool = False
@@ -130,7 +130,6 @@ class FakeDriver:
                 self._goal, self._speed = None, 0.0
                 result.error_code, result.error_string = -4, "aborted due to hardware error"
                 handle.abort()
-                self.report(PROTECTIVE, runs=False)
                 return result
         self._goal, self._speed = None, 0.0
         handle.succeed()
@@ -219,7 +218,16 @@ def test_a_protective_stop_ends_the_motion_and_says_what_to_press(bench: Bench) 
     assert bench.arm.follow(path(), should_stop=never).ok
 
 
-def test_a_stop_that_is_reported_after_the_goal_was_aborted_is_its_cause(bench: Bench) -> None:
+def test_a_stop_that_is_reported_after_the_goal_was_aborted_is_its_cause(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explained = bench.arm._explained
+
+    def reported_late(failed: Outcome) -> Outcome:
+        bench.driver.report(PROTECTIVE, runs=False)
+        return explained(failed)
+
+    monkeypatch.setattr(bench.arm, "_explained", reported_late)
     bench.driver.stop_late, bench.driver.scaling = True, 0.1
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
     assert bench.driver.begun.wait(60.0)
