@@ -109,7 +109,7 @@ class ConfigurationSolvers:
         found = np.zeros(len(q), dtype=bool)
         with guarded("checking configurations"):
             for first in range(0, len(q), TOGETHER):
-                some = self._tensor(q[first : first + TOGETHER, self._order].astype(np.float32))
+                some = self._tensor(q[first : first + TOGETHER].astype(np.float32))[:, self._order]
                 found[first : first + TOGETHER] = (~self._touching(some)).cpu().numpy()
         return found
 
