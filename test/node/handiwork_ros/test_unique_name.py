@@ -198,6 +198,15 @@ def test_a_forged_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_res
             rogue.stop()
 
 
+def test_a_process_that_refuses_its_configuration_destroys_its_node_and_ends(
+    start: Callable[..., Peer],
+) -> None:
+    peer = start("--refused")
+    assert peer.exit_code() == ConfigError.exit_code
+    assert peer.has("destroyed")
+    assert "limit: is -1; give a positive number" in peer.errors and "Traceback" not in peer.errors
+
+
 def test_of_two_that_start_together_one_stays(start: Callable[..., Peer], elsewhere: str) -> None:
     both = [start(), start(XDG_RUNTIME_DIR=elsewhere)]
     until("an end", lambda: any(peer.process.poll() is not None for peer in both))

@@ -10,6 +10,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 
@@ -25,6 +26,18 @@ class NamedNode(ManagedNode):
 
     def on_start(self) -> None:
         show("active")
+
+
+class RefusedNode(NamedNode):
+    """Refuses its configuration when it is half made, and prints when it is destroyed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        raise ConfigError("cell.yaml", ["limit: is -1; give a positive number"])
+
+    def destroy_all(self) -> None:
+        super().destroy_all()
+        show("destroyed")
 
 
 def show(event: str) -> None:
@@ -45,6 +58,9 @@ def run_unchecked(arguments: Sequence[str]) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--unchecked", action="store_true")
+    parser.add_argument("--refused", action="store_true")
     options, rest = parser.parse_known_args()
     show("ready")
-    sys.exit(run_unchecked(rest) if options.unchecked else run(NamedNode, rest))
+    sys.exit(
+        run_unchecked(rest) if options.unchecked else run(RefusedNode if options.refused else NamedNode, rest)
+    )
