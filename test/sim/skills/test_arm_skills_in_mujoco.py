@@ -173,11 +173,23 @@ def test_a_parcel_that_is_too_fast_is_refused_before_anything_moves(robot: Robot
     assert run.outcome.field_name == "pick_range"
 
 
+FROM_THE_SIDE = "[{ee_axis: z, direction: downward, min_angle_deg: 60, max_angle_deg: 100}]"
+
+
 def test_pouring(robot: Robot, engine: Any) -> None:
     bench = Bench(robot, engine, "pouring")
-    bench.good("pick", "{object: cup}")
-    run = bench.run("pour__water__succ", "{objects: [cup, bowl], particles: ball_, particle_num_th_min: 3}")
+    bench.good("pick", f"{{object: cup, orientation_filters: {FROM_THE_SIDE}}}")
+    few = "objects: [cup, bowl], particles: ball_, particle_num_th_min: 4, height: 0.03"
+    kept = bench.run("pour__water__succ", f"{{{few}, tilt_deg: 60}}")
+    assert kept.outcome.code is Code.NOT_IN_PLACE
+    assert "0 of 5 'ball_' are in 'bowl', 5 still in 'cup'" in kept.outcome.message, (
+        "the cup is over the bowl"
+    )
+    run = bench.run("pour__water__succ", f"{{{few}, tilt_deg: 150}}")
     assert run.outcome.ok, run
+    world = bench.cell.snapshot()
+    for i in range(1, 6):
+        assert world.states[f"ball_{i}"].world_T_object.translation_m[2] < 0.06
 
 
 def test_a_task_with_one_seed_is_the_same_episode(robot: Robot, engine: Any) -> None:

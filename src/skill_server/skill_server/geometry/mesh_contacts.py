@@ -41,7 +41,7 @@ def opposite_pairs(shape: Shape) -> list[tuple[Array, Array, float]]:
     return found
 
 
-def inside_mesh(shape: Shape, points: Array, margin_m: float) -> Mask:
+def inside_mesh(shape: Shape, points: Array, margin_m: float | Array) -> Mask:
     """Check which points are deeper inside of a mesh than a margin.
 
     A point is judged by the nearest of many surface points and its normal.
@@ -49,7 +49,7 @@ def inside_mesh(shape: Shape, points: Array, margin_m: float) -> Mask:
     Args:
         shape: Mesh.
         points: Points in the frame of the mesh, (n, 3), m.
-        margin_m: Least depth, m.
+        margin_m: Least depth, m, one or one for each point, (n,).
 
     Returns:
         Mask, (n,).

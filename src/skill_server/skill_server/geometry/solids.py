@@ -94,20 +94,21 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
     return OrientedBox(Pose.of(axes @ ((low + high) / 2.0), Rotation.from_matrix(axes)), high - low)
 
 
-def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[np.bool_]:
-    """Check which points are deeper inside of a solid than a margin.
+def contains(shape: Shape, points: Array, margin_m: float | Array = 0.0) -> npt.NDArray[np.bool_]:
+    """Check which points are deeper inside of a solid than a margin; below 0: nearer to it than that.
 
-    Hulls are judged by their faces, meshes by the nearest of many points of their surface.
+    Hulls are judged by their faces, meshes by the nearest of many points of their surface: no margin of these may be
+    below 0.
 
     Args:
         shape: Solid.
         points: Points in the shape's frame, (n, 3), m.
-        margin_m: Least depth, m.
+        margin_m: Least depth, m, one or one for each point, (n,).
 
     Returns:
         Mask, (n,).
     """
-    p, s, m = points, shape.size, margin_m
+    p, s, m = points, shape.size, np.broadcast_to(np.asarray(margin_m, dtype=np.float64), len(points))
     if shape.kind is ShapeKind.MESH:
         return inside_mesh(shape, p, m)
     if shape.kind is ShapeKind.CONVEX:
@@ -115,7 +116,7 @@ def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[
             sides = ConvexHull(shape.vertices).equations
         except QhullError:  # flat: nothing is inside
             return np.zeros(len(p), dtype=np.bool_)
-        return np.asarray((p @ sides[:, :3].T + sides[:, 3] < -m).all(axis=1))
+        return np.asarray((p @ sides[:, :3].T + sides[:, 3] < -m[:, None]).all(axis=1))
     if shape.kind is ShapeKind.SPHERE:
         return np.asarray(np.linalg.norm(p, axis=1) < s[0] - m)
     if shape.kind is ShapeKind.CYLINDER:
@@ -125,4 +126,4 @@ def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[
         return np.asarray(np.linalg.norm(p - np.outer(along, (0.0, 0.0, 1.0)), axis=1) < s[0] - m)
     box = shape_box(shape)
     local = np.abs(box.pose.inverse().apply(p))
-    return np.asarray((local < box.size / 2.0 - m).all(axis=1))
+    return np.asarray((local < box.size / 2.0 - m[:, None]).all(axis=1))

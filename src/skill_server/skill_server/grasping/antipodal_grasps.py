@@ -15,7 +15,7 @@ from skill_server.geometry.mesh_contacts import opposite_pairs
 from skill_server.geometry.solids import shape_box
 from skill_server.state.gripper_state import GripperReach
 
-from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked
+from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked, palm_blocked
 from .opposite_faces import face_closings
 
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0, 75.0, -75.0, 90.0, -90.0)
@@ -85,13 +85,13 @@ def grasps_for(
     """Make antipodal grasps of a body of primitives that rests on a support at its lowest point.
 
     A hull is grasped at its faces. The TCP is at the middle of the body or as deep as the palm lets it; finger tips
-    stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
+    stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers and palm are clear of the body's other shapes.
 
     Args:
         body: Object to grasp.
         world_T_object: Pose of the object.
         gripper: Parallel gripper.
-        reach: Lengths of palm and fingers.
+        reach: Lengths of palm and fingers, and the palm's spheres.
         opening_m: Opening of the fingers before they close, m.
 
     Returns:
@@ -115,16 +115,17 @@ def grasps_for(
                 low += 1
             else:
                 made.append(_grasp(line, approach, depth, gripper))
-    blocked = fingers_blocked(
-        [grasp.world_T_ee for grasp in made], body, world_T_object, gripper, reach, opening_m
-    )
-    free = [grasp for grasp, is_blocked in zip(made, blocked, strict=True) if not is_blocked]
+    poses = [grasp.world_T_ee for grasp in made]
+    blocked = fingers_blocked(poses, body, world_T_object, gripper, reach, opening_m)
+    met = palm_blocked(poses, body, world_T_object, reach) & ~blocked
+    free = [grasp for grasp, is_blocked in zip(made, blocked | met, strict=True) if not is_blocked]
     ahead = (reach.tip_m - gripper.tcp_offset_m) * 1e3
     tips = f"the finger tips, {ahead:.0f} mm ahead of the TCP," if ahead >= FAR_TIPS_MM else "the finger tips"
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
         f"{shallow} grasps would be less than {LEAST_DEPTH_M * 1e3:.0f} mm deep with the palm at the object, "
-        f"{low} would put {tips} into the support, {int(blocked.sum())} the fingers into the object"
+        f"{low} would put {tips} into the support, {int(blocked.sum())} the fingers into the object, "
+        f"{int(met.sum())} the palm"
     )
     return GraspSet(tuple(sorted(free, key=lambda g: g.score)), removed)
 

@@ -1,4 +1,4 @@
-"""Check whether open fingers are clear of the object that they are to grasp."""
+"""Check whether open fingers and the palm are clear of the object that they are to grasp."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.world import WorldObject
+from handiwork_core.model.world import ShapeKind, WorldObject
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.geometry.orientation_cones import Mask
 from skill_server.geometry.solids import contains
 from skill_server.state.gripper_state import GripperReach
 
 FINGER_THICKNESS_M = 0.015
+SPHERES_OUT_M = 0.005
+"""The distance by which the palm's spheres may stick out of it."""
 
 
 def fingers_blocked(
@@ -45,6 +47,34 @@ def fingers_blocked(
     for shape in body.shapes:
         inside |= contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world))
     return np.asarray(inside.reshape(len(world_T_ee), -1).any(axis=1))
+
+
+def palm_blocked(
+    world_T_ee: Sequence[Pose], body: WorldObject, world_T_object: Pose, reach: GripperReach
+) -> Mask:
+    """Check for each pose of the EE whether the palm is inside of a shape, such as the rim of a cup.
+
+    Meshes are left out: for these the palm is judged along the approach alone.
+
+    Args:
+        world_T_ee: Poses of the EE.
+        body: Object to grasp.
+        world_T_object: Pose of the object.
+        reach: The palm's spheres.
+
+    Returns:
+        True for each blocked pose, (n,).
+    """
+    blocked = np.zeros(len(world_T_ee), dtype=np.bool_)
+    shapes = [shape for shape in body.shapes if shape.kind is not ShapeKind.MESH]
+    if not len(world_T_ee) or not len(reach.palm) or not shapes:
+        return blocked
+    centers = np.concatenate([pose.apply(reach.palm[:, :3]) for pose in world_T_ee])
+    margins = np.tile(SPHERES_OUT_M - reach.palm[:, 3], len(world_T_ee))
+    for shape in shapes:
+        local = (world_T_object @ shape.object_T_shape).inverse().apply(centers)
+        blocked |= contains(shape, local, margins).reshape(len(blocked), -1).any(axis=1)
+    return blocked
 
 
 def _finger_points(gripper: GripperSpec, reach: GripperReach, opening_m: float) -> Array:

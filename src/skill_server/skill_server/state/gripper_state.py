@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,21 +27,23 @@ EMPTY_WIDTH_M = 0.001
 """A gripper closed to less than this above its least width holds nothing, m."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GripperReach:
-    """Distances from the EE origin along the approach axis.
+    """How far the hand reaches, by its collision spheres.
 
     Attributes:
-        palm_m: End of the hand's body, m.
+        palm_m: End of the hand's body along the approach axis, from the EE origin, m.
         tip_m: End of the fingers, m.
+        palm: Spheres of the hand's body, without fingers: centres in the EE frame and radii, (n, 4), m.
     """
 
     palm_m: float
     tip_m: float
+    palm: Array = field(default_factory=lambda: np.zeros((0, 4)))
 
 
 def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> GripperReach:
-    """Return the lengths of the hand by the collision spheres of the EE link and of the finger links.
+    """Return how far the hand reaches, by the collision spheres of the EE link and of the finger links.
 
     Fingers of a linkage reach further at some openings than at others; the furthest counts.
 
@@ -51,9 +53,10 @@ def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> GripperReach:
         gripper: Gripper of the arm.
 
     Returns:
-        The lengths of palm and fingers.
+        The lengths of palm and fingers, and the palm's spheres.
     """
-    palm, tip, hand = 0.0, gripper.tcp_offset_m, hand_links(robot, arm, gripper.finger_links)
+    tip, hand = gripper.tcp_offset_m, hand_links(robot, arm, gripper.finger_links)
+    palm: dict[str, Array] = {}
     widths = (gripper.min_width_m, 0.5 * gripper.max_width_m, gripper.max_width_m)
     for width in widths if gripper.joint else widths[-1:]:
         poses = link_poses(robot, {gripper.joint: gripper.position(width)})
@@ -61,13 +64,14 @@ def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> GripperReach:
         for spheres in robot.spheres:
             if spheres.link not in hand and spheres.link not in gripper.finger_links:
                 continue
-            centers = (ee_T_root @ poses[spheres.link]).apply(spheres.centers)[:, gripper.ee_axis]
-            farthest = float(np.max(centers + spheres.radii, initial=0.0))
+            centers = (ee_T_root @ poses[spheres.link]).apply(spheres.centers)
             if spheres.link in hand:
-                palm = max(palm, farthest)
+                palm[spheres.link] = np.column_stack([centers, spheres.radii])
             else:
-                tip = max(tip, farthest)
-    return GripperReach(palm, tip)
+                tip = float(np.max(centers[:, gripper.ee_axis] + spheres.radii, initial=tip))
+    body = np.concatenate([np.zeros((0, 4)), *palm.values()])
+    end = float(np.max(body[:, gripper.ee_axis] + body[:, 3], initial=0.0))
+    return GripperReach(end, tip, body)
 
 
 def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tuple[str, ...]:

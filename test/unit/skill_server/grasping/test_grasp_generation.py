@@ -13,18 +13,22 @@ from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResul
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.bounds import world_aabb
+from handiwork_core.scene.loader import load_scene
 from handiwork_core.testing.fakes import FakePlanner
 from handiwork_core.testing.gantry import TCP_M, gantry
 from skill_server.execution.run import run_skill
 from skill_server.grasping.antipodal_grasps import (
     CLEARANCE_M,
     SUPPORT_MARGIN_M,
+    Grasp,
     GraspSet,
     grasps_for,
 )
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.state import gripper_state
+from support.paths import ROBOTS, ROOT
 from unit.skill_server.execution.test_executor import made
 
 ROBOT = gantry()
@@ -155,3 +159,28 @@ def test_a_refusal_of_all_grasps_also_says_which_were_not_even_made() -> None:
         object="cube", grasp_poses=(Pose.of((0.4, 0.1, 0.1), Rotation.from_rpy(np.pi, 0.0, 0.0)),)
     )
     assert "shapes" not in run_skill(Pick(), given, f.context).outcome.message
+
+
+def test_the_palm_does_not_meet_the_rim_of_a_cup() -> None:
+    robot = load_robot(ROBOTS / "fr3")
+    objects = load_scene(ROOT / "config" / "scenes" / "pouring.yaml").objects
+    arm, cup = robot.arm(""), next(item for item in objects if item.name == "cup")
+    assert arm.gripper is not None
+    reach = gripper_state.reach(robot, arm, arm.gripper)
+    assert len(reach.palm) > 10 and reach.palm_m == pytest.approx(
+        max(reach.palm[:, arm.gripper.ee_axis] + reach.palm[:, 3])
+    )
+
+    def deepest_m(grasp: Grasp) -> float:
+        gaps = []
+        for shape in cup.body.shapes:
+            shape_T_ee = (cup.world_T_object @ shape.object_T_shape).inverse() @ grasp.world_T_ee
+            outside = np.maximum(np.abs(shape_T_ee.apply(reach.palm[:, :3])) - 0.5 * shape.size, 0.0)
+            gaps.append((reach.palm[:, 3] - np.linalg.norm(outside, axis=1)).max())
+        return max(gaps)
+
+    blind = grasps_for(cup.body, cup.world_T_object, arm.gripper, replace(reach, palm=np.zeros((0, 4))), 0.08)
+    found = grasps_for(cup.body, cup.world_T_object, arm.gripper, reach, 0.08)
+    assert max(map(deepest_m, blind.grasps)) > 0.02, "without the check the palm goes through the rim"
+    assert found.grasps and max(map(deepest_m, found.grasps)) < 0.005
+    assert f"{len(blind.grasps) - len(found.grasps)} the palm" in found.removed

@@ -131,7 +131,7 @@ class Pour(StagedSkill[PourParams]):
         return stage_commands((*there, pause, *back), params, context)
 
     def is_success(self, params: PourParams, before: World, after: World, context: Context) -> Outcome:
-        """Check that the object is held and upright, and as many particles as asked are in the container."""
+        """Check that the object is held and upright, and as many particles as asked have gone into the container."""
         held, gripper = arm_motions.held(context, after, params.object), context.arm_spec.gripper
         assert gripper is not None
         found = gripper_state.holds(after, context.robot, gripper, held.object)
@@ -149,10 +149,12 @@ class Pour(StagedSkill[PourParams]):
                 return Outcome(Code.NOT_IN_PLACE, text, "", "container_up")
         if not params.particles:
             return Outcome(Code.OK, f"poured from {held.object!r}")
-        count = sum(
-            _is_in(params, name, after) for name in after.objects if name.startswith(params.particles)
-        )
-        text = f"{count} of {params.particles!r} are in {params.container!r}"
+        particles = [name for name in after.objects if name.startswith(params.particles)]
+        kept = [name for name in particles if _is_inside(held.object, name, after)]
+        count = sum(_is_in(params, name, after) for name in particles if name not in kept)
+        text = f"{count} of {len(particles)} {params.particles!r} are in {params.container!r}"
+        if kept:
+            text += f", {len(kept)} still in {held.object!r}"
         good = params.particle_num_th_min < count <= params.particle_num_th_max
         return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text)
 
@@ -191,6 +193,13 @@ def _poses(params: PourParams, world: World, name: str, angle: float) -> list[Po
         raised = pivot + (0.0, 0.0, float(box.size[2]) * max(0.0, math.cos(tilt)))
         poses.append(Pose.of(raised + turn.matrix() @ from_pivot, turn @ upright))
     return poses
+
+
+def _is_inside(vessel: str, name: str, world: World) -> bool:
+    """Check whether an object's origin is in the box around a vessel, which may be over the container."""
+    box = object_box(world.objects[vessel]).moved(world.states[vessel].world_T_object)
+    local = box.pose.inverse().apply(world.states[name].world_T_object.translation_m)
+    return bool((np.abs(local) < box.size / 2.0).all())
 
 
 def _is_in(params: PourParams, name: str, world: World) -> bool:
