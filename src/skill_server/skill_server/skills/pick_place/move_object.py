@@ -145,7 +145,11 @@ def _left(course: Course) -> int:
 def _go_on(params: MoveObjectParams, outcome: Outcome, tried: Tried) -> None:
     """Return where another search may help; else fail with the outcome of the step."""
     tried.failures.append(outcome)
-    codes = {Code.NO_CANDIDATE, *UNREACHED}
+    codes = {
+        Code.NO_CANDIDATE,
+        Code.OBJECT_MOVED,
+        *UNREACHED,
+    }  # such as an object that fell when it was let go
     if params.recovery == Recovery.REGRASP.value:
         codes |= set(LOST)
     if (

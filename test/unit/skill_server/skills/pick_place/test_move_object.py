@@ -239,6 +239,22 @@ def test_an_object_that_moves_during_the_search_is_searched_for_again() -> None:
     assert done.outcome.ok, done.outcome
 
 
+@pytest.mark.parametrize("recovery", ["next_candidate", "give_up"])
+def test_an_object_that_moves_before_it_is_grasped_is_searched_for_again(recovery: str) -> None:
+    """Such as one that falls over when it was put down."""
+    f, moved = made(), list[str]()
+
+    def push(progress: Any) -> None:
+        if progress.stage == "pick: open" and not moved:
+            moved.append(progress.stage)
+            move_cube(f, -0.05)
+
+    f.context.report = push
+    done = run(f, replace(ANYHOW, recovery=recovery))
+    assert moved
+    assert done.outcome.code is (Code.OBJECT_MOVED if recovery == "give_up" else Code.OK), done.outcome
+
+
 def test_an_object_that_moves_in_each_search_is_named_and_nothing_moves() -> None:
     f = made()
     check = f.planner.check_candidates
