@@ -31,6 +31,8 @@ TURNED_RAD = math.radians(20.0)
 """The largest angle between the settled object and what the goal asks for, where the goal allows no larger one."""
 MOVED_M, MOVED_RAD = 0.01, math.radians(10.0)
 """An object that moves by more during a search is searched for again."""
+AGAIN = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.OBJECT_MOVED, *UNREACHED}
+"""Failures of a step after which another chain is searched. An object moves when it falls where it was put down."""
 OFF_M = 0.03
 """The largest distance of the settled object from its pose."""
 
@@ -145,11 +147,7 @@ def _left(course: Course) -> int:
 def _go_on(params: MoveObjectParams, outcome: Outcome, tried: Tried) -> None:
     """Return where another search may help; else fail with the outcome of the step."""
     tried.failures.append(outcome)
-    codes = {
-        Code.NO_CANDIDATE,
-        Code.OBJECT_MOVED,
-        *UNREACHED,
-    }  # such as an object that fell when it was let go
+    codes = set(AGAIN)
     if params.recovery == Recovery.REGRASP.value:
         codes |= set(LOST)
     if (

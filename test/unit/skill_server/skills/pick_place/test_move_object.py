@@ -170,7 +170,8 @@ def test_a_failed_step_is_named() -> None:
     assert set(f.context.held) == {"cube"}
 
 
-def test_another_chain_is_searched_after_a_grasp_that_cannot_be_reached() -> None:
+@pytest.mark.parametrize("code", [Code.PATH_BLOCKED, Code.JOINT_LIMIT])
+def test_another_chain_is_searched_after_a_grasp_that_cannot_be_reached(code: Code) -> None:
     f = cell()
     f.planner.refusals = []
     tried = list[str]()
@@ -180,7 +181,7 @@ def test_another_chain_is_searched_after_a_grasp_that_cannot_be_reached() -> Non
         result = plan(request, should_stop=should_stop)
         if not tried:
             tried.append("refused")
-            return replace(result, code=Code.PATH_BLOCKED, trajectory=None, message="in the way")
+            return replace(result, code=code, trajectory=None, message="in the way")
         return result
 
     f.planner.plan = refuse_once  # type: ignore[method-assign]
