@@ -39,6 +39,7 @@ COMMANDS = {
     "stack.chaos": ("chaos",),
     "files.new_robot": ("new-robot",),
     "inspect.show_robot": ("show-robot", "draw-robots"),
+    "inspect.document_robot": ("document-robot",),
     "files.reach": ("reach",),
     "stack.check_backend": ("check-backend",),
     "files.export_usd": ("export-usd",),

@@ -97,7 +97,7 @@ def run_draw(options: argparse.Namespace) -> int:
     """
     from handiwork_viz.show.robot_picture import draw_robot, write_picture
 
-    for name in options.robots or sorted(path.parent.name for path in _robots().glob("*/robot.yaml")):
+    for name in options.robots or shipped_robots():
         folder = robot_folder(name)
         robot = load_robot(folder)
         arm = next(iter(robot.arms.values()))
@@ -119,8 +119,12 @@ def robot_folder(name: str) -> Path:
     for folder in (_robots() / name, Path(name)):
         if (folder / "robot.yaml").is_file():
             return folder
-    known = sorted(path.parent.name for path in _robots().glob("*/robot.yaml"))
-    raise ConfigError("robot", [f"{name!r} has no robot.yaml; {nearest(name, known)}"])
+    raise ConfigError("robot", [f"{name!r} has no robot.yaml; {nearest(name, shipped_robots())}"])
+
+
+def shipped_robots() -> list[str]:
+    """Return the names of the folders in ``robot_description/robots``."""
+    return sorted(path.parent.name for path in _robots().glob("*/robot.yaml"))
 
 
 def _robots() -> Path:
