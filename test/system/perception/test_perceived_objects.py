@@ -6,13 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Contacts, ObjectStates
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 
 from handiwork_cli.stack.stack import Stack
+from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import ObjectState
 from handiwork_ros.conversions import object_states_from_msg
 from handiwork_ros.rclpy_support.qos import LATEST
-from support.stack.rig import wait_for
+from support.stack.rig import send_until, wait_for
 
 INNER_M = 0.22
 """Inner edges of the bin, m."""
@@ -59,6 +63,31 @@ def test_an_object_that_is_only_seen_is_picked_and_placed(stack: Stack) -> None:
     exact = [name for name in ("cube", "can") if _is_exact(seen.states[name], true.states[name])]
     assert not exact, "these came from the simulation, not from detections"
     assert not touched, "a real robot has no contacts to look at"
+
+
+def test_a_camera_that_is_unplugged_in_a_goal_ends_it_and_nothing_is_lost(stack: Stack) -> None:
+    """The pose is held for 5 s, and then it is unknown: the arm does not go on to where the object may not be."""
+    seen = Eyes(stack, "world/object_states")
+    wait_for("the seen can", lambda: "can" in seen.states, 60.0)
+    slow = Pick.Goal(object="can", max_velocity_scaling_factor=0.02)
+    run = send_until(stack.client.send, slow, "approach", 60.0)
+    try:
+        assert _changed(stack, Transition.TRANSITION_DEACTIVATE)
+        outcome = run.result(120.0).outcome
+        assert outcome.code is Code.STALE_WORLD, outcome
+        assert "the pose of 'can' is not known any more; check its camera or detector" in outcome.message
+        again = stack.client.pick("can").outcome
+        assert again.code is Code.STALE_WORLD, "nothing moves while it is not seen"
+    finally:
+        assert _changed(stack, Transition.TRANSITION_ACTIVATE)
+    wait_for("the can again", lambda: "can" in seen.states, 60.0)
+    picked = stack.client.pick("can")
+    assert picked.ok, picked.outcome
+
+
+def _changed(stack: Stack, transition: int) -> bool:
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return bool(stack.call(ChangeState, "sim_detector/change_state", request).success)
 
 
 def _is_exact(seen: ObjectState, true: ObjectState) -> bool:

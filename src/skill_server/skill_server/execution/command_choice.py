@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from skill_server.following.choice_ahead import ChoiceAhead
 from skill_server.following.meeting import commands_to_meet
@@ -19,7 +18,7 @@ from skill_server.params.following import Following
 from skill_server.params.protocol import RunParams
 
 from .execution_state import target_fields
-from .measurement import fresh_world
+from .measurement import fresh_world, lost
 
 P = TypeVar("P", bound=RunParams)
 
@@ -106,7 +105,8 @@ class CommandChoice(Generic[P]):
             beginning: What they are made for.
 
         Raises:
-            StepFailed: Nothing can be done; OBJECT_MOVED where a target has left the world.
+            StepFailed: Nothing can be done; OBJECT_MOVED where a target has left the world, STALE_WORLD where its pose
+                is not known any more.
             Stopped: The token was set.
         """
         try:
@@ -117,9 +117,8 @@ class CommandChoice(Generic[P]):
             gone = next((name for name in self._params.targets if name not in world.states), None)
             if gone is None:
                 raise
-            text = f"{gone!r} is gone from the world; send the goal again"
             field_name = target_fields(self._params).get(gone, "")
-            raise StepFailed(Outcome(Code.OBJECT_MOVED, text, "select", field_name)) from None
+            raise StepFailed(lost(gone, world, "select", field_name)) from None
 
     def _made(self, beginning: Beginning) -> Sequence[Command]:
         if beginning.made is not None:

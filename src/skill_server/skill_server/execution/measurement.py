@@ -106,7 +106,7 @@ def check_targets(context: Context, state: ExecutionState) -> None:
         state: Names the targets, and where they are expected.
 
     Raises:
-        TargetMoved: OBJECT_MOVED with both errors.
+        TargetMoved: OBJECT_MOVED with both errors; STALE_WORLD where the pose of a target is not known any more.
         StepFailed: STALE_WORLD.
         Stopped: The token was set.
     """
@@ -114,20 +114,39 @@ def check_targets(context: Context, state: ExecutionState) -> None:
     turn_rad = math.inf if state.following is None else TURNED_RAD
     change = state.expected.change(state.targets, world, state.tolerance_m, turn_rad)
     if change is not None:
-        raise moved(change, state)
+        raise moved(change, world, state)
 
 
-def moved(change: TargetChange, state: ExecutionState) -> TargetMoved:
+def lost(name: str, world: World, stage: str = "", field_name: str = "") -> Outcome:
+    """Return the failure by an object that has no pose any more.
+
+    Args:
+        name: Its name.
+        world: The world without its pose.
+        stage: Stage of the failure.
+        field_name: The goal field that names it.
+
+    Returns:
+        STALE_WORLD while the object is known, such as one whose camera was unplugged; else OBJECT_MOVED.
+    """
+    if name in world.objects:
+        text = f"the pose of {name!r} is not known any more; check its camera or detector, then send the goal again"
+        return Outcome(Code.STALE_WORLD, text, stage, field_name)
+    text = f"{name!r} is gone from the world; send the goal again"
+    return Outcome(Code.OBJECT_MOVED, text, stage, field_name)
+
+
+def moved(change: TargetChange, world: World, state: ExecutionState) -> TargetMoved:
     """Return the failure by a target that moved.
 
     Args:
         change: The target.
+        world: The world in which it was found.
         state: Names the goal field of each target.
     """
     field_name = state.target_fields.get(change.name, "")
     if change.is_gone:
-        text = f"{change.name!r} is gone from the world; send the goal again"
-        return TargetMoved(Outcome(Code.OBJECT_MOVED, text, field_name=field_name))
+        return TargetMoved(lost(change.name, world, field_name=field_name))
     how = f"moved by {change.gap_m * 1e3:.0f} mm"
     if change.gap_m <= state.tolerance_m:
         how = f"turned by {math.degrees(change.turn_rad):.0f} deg"

@@ -153,7 +153,7 @@ class MotionSender:
         token.check()
         self._monitor.check(stage)
         if watch.fault is not None and outcome.code is Code.CANCELED:
-            raise moved(watch.fault, state)
+            raise moved(watch.fault, context.world.snapshot(), state)
         if outcome.code is Code.CANCELED:
             return False
         # A force that ended the motion while it braked for another cause ended it: planned again, it would press on.

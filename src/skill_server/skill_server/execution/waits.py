@@ -15,7 +15,7 @@ from skill_server.motions.conveyor import remaining_s
 from skill_server.state.deadline import MeasurementDeadline
 
 from .grasp_monitor import GraspMonitor
-from .measurement import POLL_S, fresh_world, pause
+from .measurement import POLL_S, fresh_world, lost, pause
 
 CATCH_UP_S = 0.5
 """Time of the robot's world in which the measured joint may come to where the hand has brought it."""
@@ -64,7 +64,8 @@ def await_object(function: AwaitObject, context: Context, stage: str, check: Cal
         check: Raises where the object is not on its way as expected.
 
     Raises:
-        StepFailed: OBJECT_MOVED when it is past, gone, or does not come in time.
+        StepFailed: OBJECT_MOVED when it is past, gone, or does not come in time; STALE_WORLD when its pose is not
+            known any more.
         Stopped: The token was set.
     """
     end_s = context.clock.now_s() + function.timeout_s
@@ -72,7 +73,7 @@ def await_object(function: AwaitObject, context: Context, stage: str, check: Cal
     while True:
         world = fresh_world(context)
         if function.object not in world.states:
-            raise StepFailed(Outcome(Code.OBJECT_MOVED, f"{function.object!r} is gone from the world", stage))
+            raise StepFailed(lost(function.object, world, stage))
         check()
         left_s = remaining_s(world, function.object, function.world_p, context.clock.now_s())
         if first and left_s < 0.8 * function.lead_s:

@@ -32,7 +32,7 @@ class TargetChange:
         name: Its name.
         gap_m: Its distance from there, m.
         turn_rad: Its turn, rad.
-        is_gone: True when it is no longer in the world.
+        is_gone: True when it is no longer in the world, or its pose is no longer known.
     """
 
     name: str

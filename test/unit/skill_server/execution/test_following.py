@@ -39,21 +39,22 @@ class Pondering(Pick):
 
 
 class Vanishing(FakeWorld):
-    """A world from which the cube goes right before a look at it."""
+    """A world from which the cube goes right before a look at it; or its pose alone, where it ``stays``."""
 
     looks = 0
 
-    def __init__(self, f: Fakes, last: int) -> None:
+    def __init__(self, f: Fakes, last: float, *, stays: bool) -> None:
         super().__init__(f.cell)
-        self._last = last
+        self.last, self._stays = last, stays
 
     def snapshot(self) -> World:
         self.looks += 1
         world = super().snapshot()
-        if self.looks <= self._last:
+        if self.looks <= self.last:
             return world
         states = {name: state for name, state in world.states.items() if name != "cube"}
-        return replace(world, states=states)
+        left = {name: body for name, body in world.objects.items() if self._stays or name != "cube"}
+        return replace(world, states=states, objects=left)
 
 
 class Noisy(FakeWorld):
@@ -144,6 +145,18 @@ def test_a_cube_that_moves_for_ever_ends_the_goal_with_the_arm_at_rest() -> None
     assert f.arm.stops == 1
 
 
+def test_a_cube_whose_camera_is_unplugged_ends_the_goal_with_what_is_not_known() -> None:
+    """The cube is still there, and nobody sees it: the state of objects has it no more."""
+    f = made()
+    f.context.world = world = Vanishing(f, np.inf, stays=True)
+    on_motion(f, APPROACH, 0.5, lambda: setattr(world, "last", 0))
+    run = pick(f)
+    assert run.outcome.code is Code.STALE_WORLD, run.outcome
+    assert "the pose of 'cube' is not known any more; check its camera" in run.outcome.message
+    assert run.outcome.field_name == "object"
+    assert f.arm.stops == 1
+
+
 def test_a_cube_that_leaves_the_world_ends_the_goal() -> None:
     f = made()
 
@@ -220,11 +233,13 @@ def test_choices_that_nobody_takes_end_at_once() -> None:
 
 
 @pytest.mark.parametrize("last", range(2, 12))
-def test_a_cube_that_leaves_the_world_during_the_choice_has_moved(last: int) -> None:
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_cube_that_leaves_the_world_during_the_choice_has_moved(last: int, stays: bool) -> None:
     f = made()
-    f.context.world = Vanishing(f, last)
+    f.context.world = Vanishing(f, last, stays=stays)
     outcome = pick(f).outcome
-    assert (outcome.code, outcome.field_name) == (Code.OBJECT_MOVED, "object"), outcome
+    expected = Code.STALE_WORLD if stays else Code.OBJECT_MOVED
+    assert (outcome.code, outcome.field_name) == (expected, "object"), outcome
     assert f.arm.followed == 0
 
 
