@@ -19,25 +19,23 @@ NUMBERS = (1, 2, 5)
 @pytest.mark.processes
 @pytest.mark.parametrize("version", ["lerobot-v3", "lerobot-v2.1"])
 def test_the_doctor_finds_no_fault(tmp_path: Path, version: str) -> None:
-    folder = tiny_folder(tmp_path / "set", *(tiny_episode(number, samples=8) for number in NUMBERS))
-    source = source_of(folder, NUMBERS, tiny_images(folder))
-    export_lerobot(source, tmp_path / version, version, ("lerobot", lerobot_features))
-    run = _examined(tmp_path / version)
-    assert "[FAIL]" not in run and "Summary: " in run, run
+    found = _examined(_exported(tmp_path, version))
+    assert "[FAIL]" not in found and "Summary: " in found, found
 
 
 @pytest.mark.processes
 def test_the_doctor_finds_a_fault_where_there_is_one(tmp_path: Path) -> None:
-    folder = tiny_folder(tmp_path / "set", *(tiny_episode(number, samples=8) for number in NUMBERS))
-    export_lerobot(
-        source_of(folder, NUMBERS, tiny_images(folder)),
-        tmp_path / "out",
-        "lerobot-v3",
-        ("lerobot", lerobot_features),
-    )
-    for video in (tmp_path / "out").rglob("*.mp4"):
+    folder = _exported(tmp_path, "lerobot-v3")
+    for video in folder.rglob("*.mp4"):
         video.unlink()
-    assert "[FAIL]" in _examined(tmp_path / "out")
+    assert "[FAIL]" in _examined(folder)
+
+
+def _exported(path: Path, version: str) -> Path:
+    folder = tiny_folder(path / "set", *(tiny_episode(number, samples=8) for number in NUMBERS))
+    source = source_of(folder, NUMBERS, tiny_images(folder))
+    export_lerobot(source, path / version, version, ("lerobot", lerobot_features))
+    return path / version
 
 
 def _examined(folder: Path) -> str:

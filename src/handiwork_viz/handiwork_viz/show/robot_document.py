@@ -89,8 +89,7 @@ def robot_document(
         parts.append("## Reach")
         parts += [f"![Reach of {arm} of {robot.name}]({address})" for arm, address in reach_pictures]
         parts.append(
-            f"Shares of 24 orientations in which the TCP reaches a place, and the manipulability, by "
-            f"`handiwork reach {robot.name} --cell 0.15`: see [See where an arm reaches](../../how-to/reach.md)."
+            "Shares of the orientations in which the TCP reaches a place, and the manipulability, by `handiwork reach`."
         )
     parts += ["## Collision model", _collision_model(robot), *_sources(readme)]
     return "\n\n".join(parts) + "\n"

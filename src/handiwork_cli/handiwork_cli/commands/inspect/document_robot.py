@@ -75,7 +75,7 @@ def page_of(robot: Robot, folder: Path, pictures: Path, page_folder: Path) -> st
     from handiwork_viz.show.robot_document import read_readme, robot_document
 
     readme = folder / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    text = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
     relative = Path(os.path.relpath(pictures, page_folder))
     shown = f"{robot.name}.png"
     reaches = [(arm, f"{robot.name}_{arm}_reach.png") for arm in robot.arms]

@@ -94,8 +94,9 @@ class GpuBatches:
         return self._rows.read(self._core.scene, world, objects_off(scene, world))
 
     def _opened(self, arm: ArmSpec, room: BufferSizes) -> ConfigurationSolvers:
-        around = self._bounds.setdefault(arm.name, BoundingSpheres(self._fine.robot, arm))
-        with self._fine.config(arm) as config, around.config() as bounds:
+        if arm.name not in self._bounds:
+            self._bounds[arm.name] = BoundingSpheres(self._fine.robot, arm)
+        with self._fine.config(arm) as config, self._bounds[arm.name].config() as bounds:
             made = ConfigurationSolvers(self._cuda, config, bounds, arm.joint_names, room)
         self._configurations[arm.name] = made
         return made
