@@ -122,6 +122,33 @@ def test_the_frames_of_a_goals_poses_come_into_its_plan():
     assert ended.plan.before.pose_frames == {"table": TABLE}
 
 
+def test_a_goal_waits_for_a_pose_that_its_client_received_a_moment_before():
+    server, unused, asked = Server(), cast(Any, None), list[World]()
+    seen = server.fakes.context.world.snapshot()
+
+    def snapshot() -> World:
+        asked.append(seen if len(asked) > 2 else replace(seen, states={}))
+        return asked[-1]
+
+    robot, runs = server.fakes.context.robot, server.previews.runs
+    source: Any = Source(snapshot)
+    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
+    gate.typed_binding(Pick(), PickAction).admit(PickAction.Goal(object="cube"))
+    assert "cube" in asked[-1].states
+
+
+def test_a_goal_for_an_object_that_nobody_sees_is_refused_in_time():
+    server, unused = Server(), cast(Any, None)
+    unseen = replace(server.fakes.context.world.snapshot(), states={})
+    robot, runs = server.fakes.context.robot, server.previews.runs
+    source: Any = Source(lambda: unseen)
+    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
+    with pytest.raises(GoalRejected) as caught:
+        gate.typed_binding(Pick(), PickAction).admit(PickAction.Goal(object="cube"))
+    assert caught.value.outcome.code is Code.STALE_WORLD
+    assert caught.value.outcome.field_name == "object"
+
+
 def test_a_preview_of_an_arm_with_a_goal_is_refused():
     server = Server(Lease(is_busy=True))
     with pytest.raises(GoalRejected) as caught:

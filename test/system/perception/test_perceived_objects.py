@@ -78,6 +78,7 @@ def test_a_camera_that_is_unplugged_in_a_goal_ends_it_and_nothing_is_lost(stack:
         assert "the pose of 'can' is not known any more; check its camera or detector" in outcome.message
         again = stack.client.pick("can").outcome
         assert again.code is Code.STALE_WORLD, "nothing moves while it is not seen"
+        wait_for("the can to be unknown to all", lambda: "can" not in seen.states, 60.0)
     finally:
         assert _changed(stack, Transition.TRANSITION_ACTIVATE)
     wait_for("the can again", lambda: "can" in seen.states, 60.0)

@@ -81,8 +81,7 @@ class FaultyDetector:
             The looks whose delay is over.
         """
         if stamp_s < self._last_s:
-            self._waiting.clear()
-            self._last_s = -np.inf
+            self.forget()
         if stamp_s - self._last_s > 1.0 / self._faults.rate_hz - 1e-6:
             self._last_s = stamp_s
             self._waiting.append(self._look(stamp_s, poses))
@@ -90,6 +89,11 @@ class FaultyDetector:
         while self._waiting and stamp_s - self._waiting[0].stamp_s > self._faults.delay_s - 1e-6:
             done.append(self._waiting.popleft())
         return done
+
+    def forget(self) -> None:
+        """Drop the looks that are not reported yet: a detector that starts reports only what it sees from then on."""
+        self._waiting.clear()
+        self._last_s = -np.inf
 
     def _look(self, stamp_s: float, poses: Mapping[str, Pose]) -> Look:
         faults, rng, found = self._faults, self._rng, []

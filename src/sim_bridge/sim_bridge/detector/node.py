@@ -70,6 +70,10 @@ class SimDetector(ManagedNode):
         self._labels = frozenset(item.name for item in scene.objects if not item.body.is_static)
         self._faults, self._detector = faults, FaultyDetector(faults, self._seed)
 
+    def on_start(self) -> None:
+        """Report nothing that was seen before the node was active; see the base."""
+        self._detector.forget()
+
     def _on_states(self, message: ObjectStates) -> None:
         if not self.is_active:
             return

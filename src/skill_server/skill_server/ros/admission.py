@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,6 +29,8 @@ from .previews import Previews
 from .result_encoding import feedback_to_msg, result_to_msg
 
 Body = ArmRequest[ExecutionResult]
+NEWER_S, POLL_S = 0.5, 0.02
+"""Steady time in which a pose that a goal needs must come: its client may have received it a moment before."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,8 @@ class Gate:
         Args:
             name: Name of the action.
             action: Action type.
-            admit: Turns a goal into a request, or raises ``GoalRejected``.
+            admit: Turns a goal into a request, or raises ``GoalRejected``; asked again for a while where the pose of
+                something that the goal names is not known.
             label: Returns the label of a goal; None: that of the action.
             arm_of: Returns the name of the arm of a goal.
 
@@ -198,7 +203,7 @@ class Gate:
         return SkillBinding(
             name,
             action,
-            admit,
+            lambda goal: _admitted(admit, goal),
             encode,
             lambda progress: action.Feedback(feedback=feedback_to_msg(progress)),
             label,
@@ -212,3 +217,15 @@ class Gate:
         world = self.source.snapshot()
         seen = Seen(world.stamp_s, world)
         return self.recorder.refused(action, plain_goal(goal), arm, outcome, seen)
+
+
+def _admitted(admit: Callable[[Any], Body], goal: Any) -> Body:
+    until, pause = time.monotonic() + NEWER_S, threading.Event()
+    while True:
+        try:
+            return admit(goal)
+        except GoalRejected as refusal:
+            is_pose = refusal.outcome.code is Code.STALE_WORLD and bool(refusal.outcome.field_name)
+            if not is_pose or time.monotonic() >= until:
+                raise
+        pause.wait(POLL_S)

@@ -56,6 +56,15 @@ def test_a_seed_repeats_the_faults_and_time_that_goes_back_begins_again() -> Non
     assert look.stamp_s == 1.0
 
 
+def test_what_was_seen_before_a_pause_is_not_reported_after_it() -> None:
+    detector = FaultyDetector(DetectorFaults(**FAULTS), 0)
+    assert detector.take(100.0, POSES) == []
+    detector.forget()
+    assert detector.take(106.0, POSES) == []
+    (look,) = detector.take(106.2, POSES)
+    assert look.stamp_s == 106.0
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("dropout", 1.5), ("flip", -0.1), ("rate_hz", 0.0), ("delay_s", -1.0)]
 )
