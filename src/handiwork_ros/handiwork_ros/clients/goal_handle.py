@@ -20,6 +20,7 @@ from handiwork_ros.actions.task_report import TaskReport
 from handiwork_ros.liveness.bond_topic import bond_topic
 from handiwork_ros.liveness.heartbeat import Heartbeats, Loss
 from handiwork_ros.rclpy_support.action_call import CANCEL_AGAIN_S, ActionCall
+from handiwork_ros.rclpy_support.rclpy_internals import take_feedback
 from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATEST_GROWTH
 
 from .goal_waits import GoalWaits
@@ -45,7 +46,7 @@ R = TypeVar("R", bound=SkillReport | TaskReport)
 
 
 class FeedbackCall(ActionCall):
-    """An action goal with feedback.
+    """An action goal with feedback, all of which is noted before the goal's end.
 
     Args:
         node: Another thread spins it.
@@ -64,6 +65,10 @@ class FeedbackCall(ActionCall):
         self._await(
             self._client.send_goal_async(self._goal, feedback_callback=self._note, goal_uuid=self._id)
         )
+
+    def _on_result(self, future: Any) -> None:
+        take_feedback(self._client)
+        super()._on_result(future)
 
     def _note(self, message: Any) -> None:
         if self._on_feedback is not None:

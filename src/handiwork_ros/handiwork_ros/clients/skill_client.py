@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from handiwork_msgs.action import ExecutePlan, Pick, Place, RunSkill, RunTask
 from rclpy.action import ActionClient
+from rclpy.qos import QoSProfile
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_ros.actions.arm_motion import observe_motion
@@ -37,6 +38,8 @@ __all__ = ["SERVER", "GoalHandle", "SkillClient", "SkillReport", "Stage"]
 SkillGoal: TypeAlias = "Pick.Goal | Place.Goal | RunSkill.Goal | ExecutePlan.Goal"
 OnFeedback = Callable[[Progress], None]
 OnTaskFeedback = Callable[[TaskFeedback], None]
+FEEDBACK_KEPT = 100
+"""The messages of feedback that are kept for a client that is held up: those of a long task in a second."""
 
 
 class SkillClient:
@@ -67,7 +70,12 @@ class SkillClient:
             "execute_plan": ExecutePlan,
             "run_task": RunTask,
         }
-        self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
+        self._actions = {
+            kind.Goal: ActionClient(
+                self.node, kind, name, feedback_sub_qos_profile=QoSProfile(depth=FEEDBACK_KEPT)
+            )
+            for name, kind in kinds.items()
+        }
         self._waits = GoalWaits()
         self._background.start()
 

@@ -224,6 +224,21 @@ def goal_handle(client: ActionClient, goal_id: UUID) -> ClientGoalHandle:
     return ClientGoalHandle(client, goal_id, SimpleNamespace(accepted=True, stamp=None))
 
 
+def take_feedback(client: ActionClient) -> None:
+    """Call the callbacks of all feedback that has arrived, on the executor's thread.
+
+    rclpy takes one message of feedback in a turn, and the result in the first: a client that was held up would have the
+    result before the feedback that was sent before it.
+
+    Args:
+        client: Client of the action.
+    """
+    kind = client._action_type.Impl.FeedbackMessage
+    while (message := client._client_handle.take_feedback(kind)) is not None:
+        if callback := client._feedback_callbacks.get(bytes(message.goal_id.uuid)):
+            callback(message)
+
+
 @lru_cache(maxsize=1)
 def faults() -> tuple[str, ...]:
     """Return the parts of all this that the installed rclpy lacks; each sentence names the version.
@@ -294,6 +309,17 @@ def _checks() -> list[tuple[str, Callable[[], bool]]]:
             lambda: (
                 list(inspect.signature(ClientGoalHandle.__init__).parameters)[1:]
                 == ["action_client", "goal_id", "goal_response"]
+            ),
+        ),
+        (
+            "ActionClient takes its feedback in another way",
+            lambda: all(
+                part in source(ActionClient)
+                for part in (
+                    "self._client_handle.take_feedback(",
+                    "self._action_type.Impl.FeedbackMessage",
+                    "self._feedback_callbacks[",
+                )
             ),
         ),
         (

@@ -23,6 +23,9 @@ from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.liveness.bond_topic import StatusWriter
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.service_call import on_executor
+
+STAGES = 30
 
 
 class FakeServer:
@@ -141,6 +144,35 @@ def test_a_goal_whose_answer_is_lost_runs_once_and_its_result_arrives(server, cl
     waiting.join()
     assert (server.running, server.cancels) == (1, 0)
     assert reports[0].outcome.code is Code.NOTHING_GRASPED
+
+
+def test_a_client_that_was_held_up_has_all_feedback_before_the_result(server, client):
+    stages, held, go_on = list[str](), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        held.set()
+        go_on.wait(60.0)
+
+    def ended(handle) -> Pick.Result:
+        for i in range(STAGES):
+            feedback = Pick.Feedback()
+            feedback.feedback.stage = f"stage {i}"
+            handle.publish_feedback(feedback)
+        handle.abort()
+        result = Pick.Result()
+        result.result.outcome.code = int(Code.NOTHING_GRASPED)
+        return result
+
+    server.end_as = ended
+    run = client.send(Pick.Goal(object="cube"), lambda progress: stages.append(progress.stage))
+    until(lambda: server.running == 1 and stages)
+    on_executor(client.node, hold)
+    assert held.wait(60.0)
+    server._executor.create_task(server._ended.set_result, None)
+    threading.Event().wait(0.3)  # the server's messages are under way
+    go_on.set()
+    assert run.result(60.0).outcome.code is Code.NOTHING_GRASPED
+    assert stages[1:] == [f"stage {i}" for i in range(STAGES)]
 
 
 def test_a_goal_that_never_arrives_is_unresponsive_though_the_server_answers_the_cancel(
