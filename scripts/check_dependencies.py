@@ -23,6 +23,7 @@ KEYS = {
     "llvmlite": "python3-numba",
     "tqdm": "python3-tqdm",
     "msgpack": "python3-msgpack",
+    "zmq": "python3-zmq",
 }
 """The rosdep keys of Python modules that ROS distributions have under another name."""
 OPTIONAL = {

@@ -179,7 +179,12 @@ class HandiworkBenchmark(Benchmark):
         settings, there = self._setup.settings, self._running().observation or {}
         made = {
             "task_description": str(there.get(settings.prompt_key, "")),
-            "state": there.get(settings.state_key, np.zeros(0, np.float32)),
+            "state": np.concatenate(
+                [
+                    there.get(key, np.zeros(0, np.float32))
+                    for key in settings.state_keys or (settings.state_key,)
+                ]
+            ),
         }
         images = {one.key: there[one.key] for one in settings.cameras if one.key in there}
         return made | ({"images": images} if images else {})

@@ -21,7 +21,7 @@ from handiwork_data.dataset.pool import deal
 from handiwork_data.episodes.episode import Episode
 from handiwork_data.episodes.settings import read_task_file
 from handiwork_data.policies.episode import PolicyEpisode, PolicySetup
-from handiwork_policy.protocol.client import PolicyClient
+from handiwork_policy.protocol.connection import PolicyConnection, connect_policy
 from handiwork_policy.protocol.errors import BadAnswer, PolicyError, ServerLost
 from handiwork_policy.protocol.policy import Observation, Policy
 from handiwork_policy.verdicts.result import PolicyResult
@@ -154,7 +154,7 @@ class Evaluator:
             PolicyError: The server is not there or does not fit; the episode does not count.
         """
         setup, begun_s = self.setup(name), time.monotonic()
-        client = PolicyClient(self._order.address, setup.settings.server_timeout)
+        client = connect_policy(self._order.address, setup.settings.server_timeout)
         try:
             self._check_same(client)
             policy = TimedPolicy(client)
@@ -167,7 +167,7 @@ class Evaluator:
         row = self._row(name, made, found, policy, begun_s)
         return row, made.episode(found) if self._order.keeps_failures and not row.success else None
 
-    def _check_same(self, client: PolicyClient) -> None:
+    def _check_same(self, client: PolicyConnection) -> None:
         there, wanted = plain(client.metadata()), self._order.about.metadata
         if there != wanted:
             keys = [key for key in sorted({*there, *wanted}) if there.get(key) != wanted.get(key)]
@@ -311,7 +311,7 @@ def connect(address: str, timeout_s: float) -> Mapping[str, Any]:
     Raises:
         PolicyError: There is no such server.
     """
-    client = PolicyClient(address, timeout_s)
+    client = connect_policy(address, timeout_s)
     try:
         found = plain(client.metadata())
     finally:

@@ -215,10 +215,12 @@ class PolicyRunner:
     def _ask(self, step: int) -> None:
         """Send the observation of the beginning of a step; the first action of its chunk is for this step."""
         world, settings = self.port.snapshot(), self.settings
-        observation: dict[str, Any] = {
-            settings.state_key: self._layout.make(world, self.port.world_T_base()),
-            settings.prompt_key: settings.instruction,
-        }
+        base = self.port.world_T_base()
+        observation: dict[str, Any] = {settings.prompt_key: settings.instruction}
+        if settings.state_keys:
+            observation |= zip(settings.state_keys, self._layout.parts(world, base), strict=True)
+        else:
+            observation[settings.state_key] = self._layout.make(world, base)
         try:
             observation |= self.port.pictures() if settings.cameras else {}
         except PolicyError as error:

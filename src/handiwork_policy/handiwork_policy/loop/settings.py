@@ -52,6 +52,7 @@ class PolicySettings:
         cameras: Its pictures.
         state: Parts of its state, in order; see ``state_layout``.
         state_key: Key of the state in the observation.
+        state_keys: Keys of the parts of the state, one for each; none: all parts together at ``state_key``.
         prompt_key: Key of the instruction.
         action_space: The space of its actions.
         gripper: Meaning of the last number of an action.
@@ -72,6 +73,7 @@ class PolicySettings:
     cameras: tuple[CameraInput, ...] = ()
     state: tuple[str, ...] = ("joint_position", "gripper_width")
     state_key: str = "observation/state"
+    state_keys: tuple[str, ...] = ()
     prompt_key: str = "prompt"
     action_space: ActionSpace = ActionSpace.JOINT_POSITION
     gripper: GripperSpace = GripperSpace.WIDTH
@@ -106,7 +108,11 @@ class PolicySettings:
         wrong = [one for one in self.state if not is_state_word(one)]
         if wrong:
             raise ValueError(f"state has {wrong[0]!r}; write some of {', '.join(STATE_WORDS)}")
-        keys = [self.state_key, self.prompt_key, *(camera.key for camera in self.cameras)]
+        if self.state_keys and len(self.state_keys) != len(self.state):
+            text = f"state_keys has {len(self.state_keys)} keys, and state {len(self.state)} parts"
+            raise ValueError(f"{text}; write a key for each part, or none")
+        states = self.state_keys or (self.state_key,)
+        keys = [*states, self.prompt_key, *(camera.key for camera in self.cameras)]
         double = next((key for key in keys if keys.count(key) > 1), "")
         if double:
             raise ValueError(f"key {double!r} is used twice in the observation; give each part its own")

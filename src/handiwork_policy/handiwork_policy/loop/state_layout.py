@@ -83,9 +83,18 @@ class StateLayout:
             world: A snapshot that ``check`` accepts.
             world_T_base: Pose of the arm's base.
         """
+        parts = self.parts(world, world_T_base)
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+    def parts(self, world: World, world_T_base: Pose) -> list[Array]:
+        """Return the parts of the state, in order, each (n,), float32.
+
+        Args:
+            world: A snapshot that ``check`` accepts.
+            world_T_base: Pose of the arm's base.
+        """
         q = np.array([world.joints.position[name] for name in self._arm.joint_names])
-        parts = [self._part(word, world, q, world_T_base) for word in self._words]
-        return np.concatenate(parts).astype(np.float32) if parts else np.zeros(0, np.float32)
+        return [self._part(word, world, q, world_T_base).astype(np.float32) for word in self._words]
 
     def _part(self, word: str, world: World, q: Array, world_T_base: Pose) -> Array:
         if word == "joint_position":

@@ -14,6 +14,8 @@ from .codec import LARGEST_BYTES, pack, unpack
 from .errors import BadMessage, PolicyError, ServerFault, ServerLost, ServerSilent
 from .policy import Observation
 
+SCHEMES = ("ws://", "wss://")
+"""Beginnings of addresses."""
 CLOSE_S = 0.5
 """Longest wait for the answer to the end of a connection, s: a silent server gives none."""
 SHOWN = 300
@@ -33,7 +35,7 @@ class PolicyClient:
 
     def __init__(self, address: str, timeout_s: float = 10.0) -> None:
         self.address, self._timeout_s = address, timeout_s
-        if not address.startswith(("ws://", "wss://")):
+        if not address.startswith(SCHEMES):
             raise ServerLost(f"server is {address!r}; write an address such as ws://localhost:8000")
         try:
             self._connection: ClientConnection = connect(

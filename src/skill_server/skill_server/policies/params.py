@@ -13,12 +13,12 @@ from handiwork_policy.actions.spec import ActionDecoder, ActionSpace, GripperSpa
 from handiwork_policy.guard.settings import GuardSettings
 from handiwork_policy.loop.settings import CameraInput, PolicySettings
 from handiwork_policy.loop.state_layout import StateLayout
+from handiwork_policy.protocol.connection import EXAMPLES, SCHEMES
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 
 LEAST_HZ = 5.0
 """An arm brakes in steps of the loop; with fewer of them it would end too late."""
-SCHEMES = ("ws://", "wss://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +26,14 @@ class RunPolicyParams(SkillParams):
     """Parameters of ``run_policy``.
 
     Attributes:
-        server: Address of the policy server, as in ``ws://localhost:8000``.
+        server: Address of the policy server, as in ``ws://localhost:8000`` (openpi's protocol) or
+            ``gr00t://localhost:5555``.
         instruction: The sentence that the policy gets.
         cameras: Its pictures: ``key``, ``camera`` or ``topic``, ``width``, ``height``.
         state: Parts of its state, in order: joint_position, joint_velocity, gripper_width, gripper_open_share, ee_pose,
             object_pose(NAME).
         state_key: Key of the state in the observation.
+        state_keys: Keys of the parts of the state, one for each; none: all parts together at ``state_key``.
         prompt_key: Key of the instruction.
         action_space: joint_position, joint_delta, ee_pose or ee_delta.
         gripper: Meaning of the last number of an action: width, open_share, closed_share or none.
@@ -54,6 +56,7 @@ class RunPolicyParams(SkillParams):
     cameras: tuple[CameraInput, ...] = ()
     state: tuple[str, ...] = ("joint_position", "gripper_width")
     state_key: str = "observation/state"
+    state_keys: tuple[str, ...] = ()
     prompt_key: str = "prompt"
     action_space: ActionSpace = ActionSpace.JOINT_POSITION
     gripper: GripperSpace = GripperSpace.WIDTH
@@ -119,7 +122,7 @@ def check_params(params: RunPolicyParams, robot: Robot, arm: ArmSpec, world: Wor
 def _server(address: str) -> Outcome:
     if address.startswith(SCHEMES):
         return OK
-    text = f"server is {address!r}; write an address such as ws://localhost:8000"
+    text = f"server is {address!r}; write an address such as {EXAMPLES}"
     return checks.fault(Code.BAD_GOAL, "server", text)
 
 

@@ -20,7 +20,7 @@ from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_policy.loop.runner import PolicyRunner
 from handiwork_policy.loop.settings import PolicySettings
-from handiwork_policy.protocol.client import PolicyClient
+from handiwork_policy.protocol.connection import PolicyConnection, connect_policy
 from handiwork_policy.protocol.errors import PolicyError, ServerLost, ServerSilent
 from handiwork_policy.protocol.worker import InferenceWorker
 from handiwork_policy.verdicts import result as ends
@@ -185,7 +185,7 @@ def watched(settings: PolicySettings, conditions: WatchedConditions, context: Co
     return keys
 
 
-def connected(address: str, timeout_s: float, context: Context) -> PolicyClient:
+def connected(address: str, timeout_s: float, context: Context) -> PolicyConnection:
     """Return a connection; a thread of its own makes it, so that a cancelled goal does not wait for a silent server.
 
     Args:
@@ -197,13 +197,13 @@ def connected(address: str, timeout_s: float, context: Context) -> PolicyClient:
         PolicyError: There is no such server.
         Stopped: The token was set.
     """
-    made: Future[PolicyClient] = Future()
+    made: Future[PolicyConnection] = Future()
 
     def work() -> None:
-        client: PolicyClient | None = None
+        client: PolicyConnection | None = None
         fault: Exception | None = None
         try:
-            client = PolicyClient(address, timeout_s)
+            client = connect_policy(address, timeout_s)
         except Exception as error:  # noqa: BLE001 - raised again on the thread of the run
             fault = error
         is_wanted = made.set_running_or_notify_cancel()

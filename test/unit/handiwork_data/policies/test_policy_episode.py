@@ -252,3 +252,28 @@ def look_at_pictures() -> None:
     assert float(seen[0].std()) > 5.0, "a picture of one colour shows nothing"
     with pytest.raises(ConfigError, match="no camera 'nowhere'"):
         episode(setup, FunctionPolicy(act), cameras=(CameraInput("a", camera="nowhere"),))
+
+
+def test_each_part_of_the_state_may_have_a_key_of_its_own(setup: PolicySetup) -> None:
+    seen = list[dict[str, Any]]()
+
+    def act(observation: dict[str, Any]) -> Array:
+        seen.append(observation)
+        return np.repeat([observation["joints"]], 8, axis=0)
+
+    made = episode(
+        setup, FunctionPolicy(act), state=("joint_position", "gripper_width"), state_keys=("joints", "hand")
+    )
+    assert made.run().end == ends.TIME_OVER
+    assert set(seen[0]) == {"joints", "hand", "prompt"}
+    assert (seen[0]["joints"].shape, seen[0]["hand"].shape) == ((7,), (1,))
+    assert seen[0]["joints"].dtype == np.float32
+
+
+def test_keys_of_the_state_must_be_as_many_as_its_parts() -> None:
+    with pytest.raises(
+        ValueError, match=r"state_keys has 1 keys, and state 2 parts; write a key for each part"
+    ):
+        PolicySettings(until=NEVER, state_keys=("joints",))
+    with pytest.raises(ValueError, match="key 'prompt' is used twice"):
+        PolicySettings(until=NEVER, state_keys=("joints", "prompt"))
