@@ -88,3 +88,25 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, words: str) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_task_file(tmp_path / "none.yaml")
+
+
+def test_a_sentence_says_what_its_objects_are(tmp_path: Path) -> None:
+    text = (ROOT / "config/scenes/tabletop.yaml").read_text()
+    forms = "variants: [{label: tin, shapes: [{type: cylinder, size: [0.02, 0.05]}]}]"
+    path = tmp_path / "scene.yaml"
+    path.write_text(text.replace("  cube:\n", f"  cube:\n    label: red block\n    {forms}\n"))
+    scene = load_scene(path)
+    settings = EpisodeSettings(success="x", instructions=("Put the {cube} into the {bin}.",))
+    said = {draw(settings, scene, number).instruction for number in range(20)}
+    assert said == {"Put the red block into the bin.", "Put the tin into the bin."}
+    drawn = draw(settings, scene, 1)
+    assert drawn.labels(("bin", "cube")) == (
+        "bin",
+        drawn.instruction.split(" into")[0].removeprefix("Put the "),
+    )
+
+
+def test_a_sentence_about_an_unknown_object_is_refused() -> None:
+    settings = EpisodeSettings(success="x", instructions=("Take the {cubes}.",))
+    with pytest.raises(ValueError, match=r"instructions: 'Take the \{cubes\}.' has \{cubes\}.*cube"):
+        draw(settings, SCENE, 0)

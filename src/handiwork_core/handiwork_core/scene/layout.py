@@ -94,6 +94,27 @@ class Asset:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """Another form that a seed may give an object.
+
+    Attributes:
+        label: What it is, in words; empty: the name of the object.
+        shapes: Its solids, in the frame of the object.
+        mass_kg: Its mass, kg.
+        friction: Coefficient of sliding friction.
+        color: Red, green, blue, alpha, 0 to 1.
+        asset: Source of its appearance, if it comes from an OpenUSD file.
+    """
+
+    label: str
+    shapes: tuple[Shape, ...]
+    mass_kg: float
+    friction: float
+    color: tuple[float, float, float, float]
+    asset: Asset | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SceneObject:
     """An object with its pose.
 
@@ -109,6 +130,8 @@ class SceneObject:
         contact_s: Time constant of its contacts, s; 0: as hard as the simulation allows.
         contact_m: Depth at which its contacts have become hard, m; 0: they are from the first touch on.
         tags: AprilTags on it.
+        label: What it is, in words; empty: its name.
+        variants: Other forms that a seed may give it; the declared one is as likely as each of them.
     """
 
     body: WorldObject
@@ -122,6 +145,13 @@ class SceneObject:
     contact_s: float = 0.0
     contact_m: float = 0.0
     tags: tuple[TagSpec, ...] = ()
+    label: str = ""
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The object in words: its label, or its name."""
+        return self.label or self.name.replace("_", " ")
 
     @property
     def name(self) -> str:
@@ -198,7 +228,7 @@ class Scene:
 
 
 def _is_drawn(family: Sequence[SceneObject]) -> bool:
-    return any(item.randomize or (item.drive and item.drive.drawn) for item in family)
+    return any(item.randomize or item.variants or (item.drive and item.drive.drawn) for item in family)
 
 
 def _joint(part: SceneObject) -> Articulation:
@@ -208,6 +238,8 @@ def _joint(part: SceneObject) -> Articulation:
 
 def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tuple[SceneObject, ...]:
     body, *parts = family
+    if body.variants:
+        body = _one_of(body, int(rng.integers(len(body.variants) + 1)))
     if body.randomize is not None:
         body = _draw(body, body.randomize, rng)
     made = [body]
@@ -219,6 +251,25 @@ def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tup
         pose = body.world_T_object @ _joint(part).at(drive.start)
         made.append(replace(part, world_T_object=pose, drive=drive))
     return tuple(made)
+
+
+def _one_of(item: SceneObject, number: int) -> SceneObject:
+    """Return the object as declared for 0, else as the variant of this number; the underside keeps its height."""
+    if number == 0:
+        return item
+    chosen = item.variants[number - 1]
+    body = replace(item.body, shapes=chosen.shapes, mass_kg=chosen.mass_kg)
+    made = replace(
+        item,
+        body=body,
+        friction=chosen.friction,
+        color=chosen.color,
+        asset=chosen.asset,
+        label=chosen.label or item.label,
+    )
+    rise_m = float(world_boxes(item)[:, 0, 2].min() - world_boxes(made)[:, 0, 2].min())
+    place = item.world_T_object
+    return replace(made, world_T_object=Pose.of(place.translation_m + (0.0, 0.0, rise_m), place.rotation))
 
 
 def world_boxes(item: SceneObject) -> Array:

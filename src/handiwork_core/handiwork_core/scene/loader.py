@@ -17,6 +17,7 @@ from .layout import (
     Randomisation,
     Scene,
     SceneObject,
+    Variant,
 )
 from .shapes import (
     GREY,
@@ -34,6 +35,48 @@ __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
 
 
 @dataclass(frozen=True, slots=True)
+class VariantSpec:
+    """Another form of an object: one of ``shapes``, ``container`` and ``usd`` with what differs from the object.
+
+    ``label``: what it is, in words, for instructions. ``mass``, kg; 0: that of the object.
+    """
+
+    label: str = ""
+    shapes: tuple[ShapeSpec, ...] = ()
+    container: ContainerSpec | None = None
+    usd: str = ""
+    prim: str = ""
+    mass: float = 0.0
+    friction: float | None = None
+    color: Color | None = None
+
+    def __post_init__(self) -> None:
+        check_solids(self)
+        if self.mass < 0.0:
+            raise ValueError(f"mass: is {self.mass:g} kg; give a mass above 0, or leave it out")
+        check_look(0.0 if self.friction is None else self.friction, self.color or GREY)
+
+    def build(self, item: ObjectSpec, folder: Path) -> Variant:
+        """Return the variant as values; reads the files.
+
+        Args:
+            item: The object that it is a form of.
+            folder: Folder of the scene file.
+
+        Raises:
+            ValueError: A file is missing, or is no solid.
+        """
+        return Variant(
+            self.label,
+            solids(self, folder),
+            self.mass or item.mass,
+            item.friction if self.friction is None else self.friction,
+            self.color or item.color,
+            Asset(folder / self.usd, self.prim) if self.usd else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectSpec:
     """One object as written: ``shapes``, ``container`` or ``usd``; ``mass``, kg, if it can move, else ``static: true``.
 
@@ -42,6 +85,7 @@ class ObjectSpec:
     with ``contact_time``.
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
     part of it that is used. ``belt``: the surface of a static object moves. ``tags``: AprilTags on it.
+    ``label``: what it is, in words. ``variants``: other forms that a seed may give it.
     """
 
     pose: PoseSpec
@@ -58,18 +102,13 @@ class ObjectSpec:
     contact_time: float = 0.0
     contact_depth: float = 0.0
     tags: tuple[TagSpec, ...] = ()
+    label: str = ""
+    variants: tuple[VariantSpec, ...] = ()
 
     def __post_init__(self) -> None:
         if self.belt is not None and not self.static:
             raise ValueError("belt: only static objects have one; add static: true, or take it away")
-        if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
-            raise ValueError("needs one of shapes, container and usd; write exactly one of them")
-        if len(self.shapes) > SHAPES_PER_OBJECT:
-            raise ValueError(
-                f"shapes: has {len(self.shapes)}; at most {SHAPES_PER_OBJECT} are taken, join some"
-            )
-        if self.prim and not self.usd:
-            raise ValueError("prim: belongs to usd; add the file, or take prim away")
+        check_solids(self)
         if self.static == (self.mass > 0.0):
             raise ValueError(
                 f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
@@ -77,6 +116,10 @@ class ObjectSpec:
         check_look(self.friction, self.color)
         if self.tags and self.randomize is not None and self.randomize.size_scale is not None:
             raise ValueError("tags: need an object of one size; take size_scale away")
+        if self.tags and self.variants:
+            raise ValueError("tags: need an object of one form; take variants away")
+        if self.static and any(one.mass for one in self.variants):
+            raise ValueError("variants: have a mass, and the object is static; take mass or static away")
         if self.contact_time != 0.0 and not 0.002 <= self.contact_time <= 0.2:
             raise ValueError(
                 f"contact_time: is {self.contact_time:g} s; give 0.002 to 0.2, or 0 for a hard object"
@@ -85,19 +128,6 @@ class ObjectSpec:
             raise ValueError(
                 f"contact_depth: is {self.contact_depth:g} m; give 0.0001 to 0.02 and a contact_time, or 0"
             )
-
-    def build(self, folder: Path) -> tuple[Shape, ...]:
-        """Return the solids as values; reads the files.
-
-        Args:
-            folder: Folder of the scene file.
-
-        Raises:
-            ValueError: A file is missing, or is no solid.
-        """
-        if self.usd:
-            return usd_shapes(folder / self.usd, self.prim)
-        return self.container.shapes() if self.container else tuple(s.build(folder) for s in self.shapes)
 
     def place(self, name: str, folder: Path) -> SceneObject:
         """Return the object of a scene; reads the files.
@@ -109,7 +139,7 @@ class ObjectSpec:
         Raises:
             ValueError: A file is missing, or is no solid.
         """
-        body = WorldObject(name, self.build(folder), self.static, self.mass)
+        body = WorldObject(name, solids(self, folder), self.static, self.mass)
         asset = Asset(folder / self.usd, self.prim) if self.usd else None
         return SceneObject(
             body,
@@ -122,7 +152,41 @@ class ObjectSpec:
             contact_s=self.contact_time,
             contact_m=self.contact_depth,
             tags=self.tags,
+            label=self.label,
+            variants=tuple(one.build(self, folder) for one in self.variants),
         )
+
+
+def check_solids(spec: ObjectSpec | VariantSpec) -> None:
+    """Check that an object or a variant has one source of solids.
+
+    Args:
+        spec: The object or variant.
+
+    Raises:
+        ValueError: It has none or several, or too many shapes.
+    """
+    if bool(spec.shapes) + (spec.container is not None) + bool(spec.usd) != 1:
+        raise ValueError("needs one of shapes, container and usd; write exactly one of them")
+    if len(spec.shapes) > SHAPES_PER_OBJECT:
+        raise ValueError(f"shapes: has {len(spec.shapes)}; at most {SHAPES_PER_OBJECT} are taken, join some")
+    if spec.prim and not spec.usd:
+        raise ValueError("prim: belongs to usd; add the file, or take prim away")
+
+
+def solids(spec: ObjectSpec | VariantSpec, folder: Path) -> tuple[Shape, ...]:
+    """Return the solids of an object or a variant as values; reads the files.
+
+    Args:
+        spec: The object or variant.
+        folder: Folder of the scene file.
+
+    Raises:
+        ValueError: A file is missing, or is no solid.
+    """
+    if spec.usd:
+        return usd_shapes(folder / spec.usd, spec.prim)
+    return spec.container.shapes() if spec.container else tuple(shape.build(folder) for shape in spec.shapes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ class EpisodeMeta:
         joints: Names of the joints, by column of ``joint_position``, ``joint_velocity`` and ``joint_command``.
         arms: Names of the arms, by row of ``ee_pose``; ``gripper_width`` and ``gripper_command`` have the same order.
         objects: Names of the objects, by row of ``object_pose``.
+        labels: What each of these objects is, in words.
         conditions: Texts of the conditions, by column of ``condition_value``; the first is the success.
         stages: Stages in the order of their begin.
         ok: True when every skill succeeded.
@@ -87,6 +88,7 @@ class EpisodeMeta:
     verdict: str
     margin: float | None
     duration_s: float
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +170,8 @@ def decode(data: bytes, source: str) -> Episode:
                 f"{source} has another format than {FORMAT}; read it with the version that wrote it"
             )
         stages = tuple(StageSpan(**one) for one in meta.pop("stages"))
-        lists = {key: tuple(meta.pop(key)) for key in ("joints", "arms", "objects", "conditions")}
+        named = ("joints", "arms", "objects", "conditions", "labels")
+        lists = {key: tuple(meta.pop(key)) for key in named if key in meta}
         return Episode(EpisodeMeta(**{**meta, **lists, "stages": stages}), columns)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, EOFError) as error:
         text = f"{source} is damaged ({type(error).__name__}: {error}); delete it, then generate it again"

@@ -203,6 +203,7 @@ def run_episode(setup: EpisodeSetup, episode: int) -> Episode:
         verdict=finding.reason,
         margin=None if math.isnan(finding.margin) else float(finding.margin),
         duration_s=result.duration_s,
+        labels=made.drawn.labels(recorder.objects),
     )
     return Episode(meta, recorder.columns())
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import numpy as np
 
-from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, nearest, parse
 from handiwork_core.intake.limits import TASK_YAML
 from handiwork_core.scene.loader import Scene, SceneObject
 
@@ -49,7 +50,7 @@ class EpisodeSettings:
         success: Condition that decides whether an episode is a success, in the monitor's language.
         scene: Scene file: a name in ``config/scenes`` or a path.
         robot: Robot: a name in ``robot_description/robots`` or a path.
-        instructions: Sentences of which each episode draws one.
+        instructions: Sentences of which each episode draws one; ``{cube}`` stands for what the object ``cube`` is.
         conditions: Further conditions whose values are recorded.
         rate_hz: Samples a second, a whole divisor of 50.
         limit_s: Longest time of the task, s of the world.
@@ -146,6 +147,15 @@ class Drawn:
     home_seed: int | None
     task_seed: int
 
+    def labels(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what objects are, in words.
+
+        Args:
+            names: Names of objects of the scene.
+        """
+        words = {item.name: item.words for item in self.scene.objects}
+        return tuple(words[name] for name in names)
+
 
 def draw(settings: EpisodeSettings, scene: Scene, episode: int) -> Drawn:
     """Draw everything that differs from episode to episode.
@@ -159,7 +169,7 @@ def draw(settings: EpisodeSettings, scene: Scene, episode: int) -> Drawn:
         What was drawn; the same for the same arguments.
 
     Raises:
-        ValueError: An object of the scene found no free place.
+        ValueError: An object of the scene found no free place, or the sentence names an unknown object.
     """
     if settings.scatter:
         scene = scene.randomized(episode)
@@ -169,7 +179,17 @@ def draw(settings: EpisodeSettings, scene: Scene, episode: int) -> Drawn:
     instruction = words[int(rng.integers(len(words)))] if words else ""
     objects = tuple(_varied(item, settings.objects, rng) for item in scene.objects)
     scene = replace(scene, objects=objects)
-    return Drawn(scene, instruction, home_seed if settings.home_spread else None, task_seed)
+    sentence = _sentence(instruction, scene)
+    return Drawn(scene, sentence, home_seed if settings.home_spread else None, task_seed)
+
+
+def _sentence(template: str, scene: Scene) -> str:
+    """Return a sentence with what its objects are in the places of their names."""
+    words = {item.name: item.words for item in scene.objects}
+    for _, name, _, _ in Formatter().parse(template):
+        if name is not None and name not in words:
+            raise ValueError(f"instructions: {template!r} has {{{name}}}; {nearest(name, sorted(words))}")
+    return template.format(**words)
 
 
 def _varied(item: SceneObject, ranges: ObjectVariation, rng: np.random.Generator) -> SceneObject:

@@ -204,6 +204,7 @@ def about_episode(source: Source, episode: Episode) -> dict[str, Any]:
         "handiwork/scene": meta.scene,
         "handiwork/scene_digest": about.scene_digest,
         "handiwork/version": meta.version,
+        "handiwork/labels": json.dumps(dict(zip(meta.objects, meta.labels, strict=False))),
         "handiwork/stages": json.dumps(stages),
     }
 

@@ -166,6 +166,7 @@ class PolicyEpisode:
             verdict=found.verdict,
             margin=None if math.isnan(margin) else margin,
             duration_s=found.duration_s,
+            labels=self.drawn.labels(recorder.objects),
         )
         return Episode(meta, {**recorder.columns(), "policy_result": _text(found)})
 

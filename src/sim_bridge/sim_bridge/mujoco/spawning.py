@@ -116,7 +116,8 @@ def read_object(resource: Resource, name: str, folder: Path, roots: DataRoots) -
         raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
     for item in scene.objects:
         if item.name == found and item.body.articulation is None:
-            return replace(item, body=replace(item.body, name=name or found), randomize=None)
+            body = replace(item.body, name=name or found)
+            return replace(item, body=body, randomize=None, variants=())
     names = sorted(item.name for item in scene.objects if item.body.articulation is None)
     raise SpawnRefused(Why.NO_RESOURCE, f"{path} has no object {found!r}; it has {names}")
 
@@ -141,7 +142,7 @@ def _located(spec: ObjectSpec, folder: Path, roots: DataRoots) -> ObjectSpec:
         return str(roots.locate(str(folder / name))) if name else ""
 
     shapes = tuple(replace(shape, file=located(shape.file)) for shape in spec.shapes)
-    return replace(spec, shapes=shapes, usd=located(spec.usd))
+    return replace(spec, shapes=shapes, usd=located(spec.usd), variants=())
 
 
 def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str:

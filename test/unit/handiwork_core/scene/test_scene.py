@@ -233,3 +233,61 @@ def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, expected: st
     text = SMALL.replace("{type: box, size: [0.04, 0.04, 0.04]}", "{type: mesh, file: bad.obj}")
     with pytest.raises(ConfigError, match=expected):
         load_scene(write(tmp_path, text))
+
+
+VARIED = """
+name: varied
+objects:
+  table:
+    static: true
+    pose: {position: [0.5, 0.0, -0.05]}
+    shapes: [{type: box, size: [1.0, 1.0, 0.1]}]
+  block:
+    mass: 0.2
+    pose: {position: [0.5, 0.0, 0.02]}
+    shapes: [{type: box, size: [0.04, 0.04, 0.04]}]
+    label: red block
+    randomize: {x: [0.3, 0.7], y: [-0.2, 0.2]}
+    variants:
+      - {label: can, shapes: [{type: cylinder, size: [0.03, 0.10]}], mass: 0.3, friction: 0.5, color: [0, 1, 0, 1]}
+      - {shapes: [{type: sphere, size: [0.025]}]}
+"""
+
+
+def test_a_seed_chooses_the_form_of_an_object_which_stands_on_the_same_ground(tmp_path: Path) -> None:
+    scene = load_scene(write(tmp_path, VARIED))
+    seen = dict[ShapeKind, int]()
+    for seed in range(300):
+        (block,) = [item for item in scene.randomized(seed).objects if item.name == "block"]
+        kind = block.body.shapes[0].kind
+        seen[kind] = seen.get(kind, 0) + 1
+        assert world_boxes(block)[:, 0, 2].min() == pytest.approx(0.0, abs=1e-9)
+        if kind is ShapeKind.CYLINDER:
+            assert (block.words, block.body.mass_kg, block.friction) == ("can", 0.3, 0.5)
+            assert block.color == (0, 1, 0, 1)
+        else:
+            assert (block.words, block.body.mass_kg, block.friction) == ("red block", 0.2, 0.8)
+    assert set(seen) == {ShapeKind.BOX, ShapeKind.CYLINDER, ShapeKind.SPHERE}
+    assert min(seen.values()) > 70
+    (block,) = [item for item in scene.objects if item.name == "block"]
+    assert block.body.shapes[0].kind is ShapeKind.BOX, "as declared, nothing is drawn"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{label: nothing}", "variants\\[0\\]: needs one of shapes, container and usd"),
+        ("{shapes: [{type: sphere, size: [0.02]}], mass: -1}", "mass: is -1 kg; give a mass above 0"),
+        ("{usd: missing.usda}", "block.*missing.usda"),
+    ],
+)
+def test_a_form_with_a_fault_is_named(tmp_path: Path, written: str, said: str) -> None:
+    text = f"{VARIED[: VARIED.index('      - {')]}      - {written}\n"
+    with pytest.raises(ConfigError, match=said):
+        load_scene(write(tmp_path, text))
+
+
+def test_forms_with_a_mass_of_a_static_object_are_refused(tmp_path: Path) -> None:
+    text = VARIED.replace("    mass: 0.2\n", "    static: true\n")
+    with pytest.raises(ConfigError, match="variants: have a mass, and the object is static"):
+        load_scene(write(tmp_path, text))

@@ -108,7 +108,7 @@ class SimulatorServices:
             if new.body is not old.body
         ]
         if scaled:
-            text = f"objects.{scaled[0]}.randomize.size_scale: a loaded stage keeps its sizes; remove the key"
+            text = f"objects.{scaled[0]}: a loaded stage keeps its shapes; take randomize.size_scale and variants away"
             return Outcome(Code.UNSUPPORTED, text)
         answer = await self.ask(self._reset_client, Trigger.Request())
         if answer is None or not answer.success:
