@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Pose, Rotation
@@ -151,3 +152,25 @@ def test_a_sheet_without_a_place_or_a_format_is_refused(tmp_path: Path) -> None:
         check_sheet(tmp_path / "episodes.gif")
     with pytest.raises(ConfigError, match="is no folder; make it first"):
         check_sheet(tmp_path / "missing" / "episodes.png")
+
+
+def test_textures_are_drawn_on_the_objects_and_nowhere_else(order: RenderOrder, tmp_path: Path) -> None:
+    path = tmp_path / "textured.yaml"
+    path.write_text(VIEWS.replace("look: {", "look: {texture_files: [checks.png], "))
+    checks = np.zeros((2, 2, 3), np.uint8)
+    checks[0, 0] = checks[1, 1] = (255, 0, 255)
+    Image.fromarray(checks).save(tmp_path / "checks.png")
+    plain = dataclasses.replace(order, name="plain")
+    textured = dataclasses.replace(order, name="textured", cameras=str(path))
+    seen = list[np.ndarray]()
+    for one in (plain, textured):
+        list(render(one, [3], Shard(), 1))
+        images = ImageFolder(order.folder, one.name)
+        seen.append(read_frames(images.video(3, "head"))[0].astype(int))
+        meta, labels = images.read_values(3, "head")
+    table = labels["labels"][0] == 1 + meta.bodies.index("table")
+    robot = np.isin(labels["labels"][0], [1 + i for i, name in enumerate(meta.bodies) if "/" in name])
+    change = np.abs(seen[0] - seen[1]).max(axis=2)
+    assert np.median(change[table]) > 40, "the table has another picture"
+    assert seen[1][table][:, 1].std() < 25 < seen[1][table][:, 0].std(), "of magenta and black"
+    assert np.median(change[robot]) < 25, "the links have none"

@@ -197,7 +197,7 @@ class EpisodePainter:
         episode = decode(data, str(path))
         scene = draw(self._settings, self._scene, number).scene
         dressed = draw_look(self._views, scene, number, self._order.seed)
-        self._renderer.dress(dressed.cameras, dressed.colors, dressed.lighting)
+        self._renderer.dress(dressed.cameras, dressed.colors, dressed.lighting, dressed.textures)
         try:
             self._renderer.show([item.body for item in scene.objects])
         except ValueError as error:

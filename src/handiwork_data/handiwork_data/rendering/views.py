@@ -17,7 +17,10 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import Scene
 from handiwork_core.scene.shapes import Color
 from sim_bridge.cameras.camera_list import all_cameras
+from sim_bridge.cameras.renderer import Pixels
 from sim_bridge.cameras.view_model import DAYLIGHT, Lighting
+
+from .textures import drawn_pattern, read_texture
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Look:
         light: Range of the factor on all lights.
         light_tilt: Greatest angle between the lamp's direction and straight down, rad; 0: as it is.
         colors: True: every object draws a colour, also those that do not move.
+        textures: True: every object draws stripes, checks, spots or grain in its colour and another one, or none.
+        texture_files: Images of which every object draws one instead, beside the file of the views.
         camera_shift: Greatest shift of a camera along each axis, m.
         camera_turn: Greatest turn of a camera about each axis, rad.
     """
@@ -35,6 +40,8 @@ class Look:
     light: tuple[float, float] | None = None
     light_tilt: float = 0.0
     colors: bool = False
+    textures: bool = False
+    texture_files: tuple[str, ...] = ()
     camera_shift: float = 0.0
     camera_turn: float = 0.0
 
@@ -76,11 +83,13 @@ class Views:
         cameras: The cameras.
         look: What each episode draws.
         digest: SHA-256 of what they were read from.
+        textures: The images of ``look.texture_files``.
     """
 
     cameras: tuple[Camera, ...]
     look: Look
     digest: str
+    textures: tuple[Pixels, ...] = ()
 
 
 def read_views(wanted: str, robot: Robot, scene: Scene) -> Views:
@@ -99,7 +108,8 @@ def read_views(wanted: str, robot: Robot, scene: Scene) -> Views:
         made = load(ViewsFile, path)
         built = tuple(camera.build(name) for name, camera in made.cameras.items())
         cameras = all_cameras(replace(robot, cameras=()), replace(scene, cameras=built, source=str(path)))
-        views = Views(cameras, made.look, hashlib.sha256(path.read_bytes()).hexdigest())
+        textures, content = _textures(path, made.look.texture_files)
+        views = Views(cameras, made.look, hashlib.sha256(path.read_bytes() + content).hexdigest(), textures)
     else:
         cameras = _named(wanted, all_cameras(robot, scene))
         views = Views(cameras, Look(), hashlib.sha256(wanted.encode()).hexdigest())
@@ -108,6 +118,18 @@ def read_views(wanted: str, robot: Robot, scene: Scene) -> Views:
         faults = [f"cameras.{one.name}: videos need an even width and height; change it by 1" for one in odd]
         raise ConfigError(wanted, faults)
     return views
+
+
+def _textures(path: Path, names: Sequence[str]) -> tuple[tuple[Pixels, ...], bytes]:
+    """Return the images beside a file, and the bytes of their files."""
+    made, content = list[Pixels](), b""
+    for i, name in enumerate(names):
+        try:
+            made.append(read_texture(path.parent / name))
+        except ValueError as error:
+            raise ConfigError(str(path), [f"look.texture_files[{i}]: {error}"]) from error
+        content += (path.parent / name).read_bytes()
+    return tuple(made), content
 
 
 def _named(wanted: str, there: Sequence[Camera]) -> tuple[Camera, ...]:
@@ -131,11 +153,13 @@ class Dressed:
         cameras: The cameras where it has them.
         colors: Colours of the objects by name.
         lighting: The light.
+        textures: Textures of the objects by name.
     """
 
     cameras: tuple[Camera, ...]
     colors: dict[str, Color]
     lighting: Lighting
+    textures: dict[str, Pixels]
 
 
 def draw_look(views: Views, scene: Scene, episode: int, seed: int) -> Dressed:
@@ -161,7 +185,25 @@ def draw_look(views: Views, scene: Scene, episode: int, seed: int) -> Dressed:
     for item in scene.objects:
         red, green, blue = rng.random(3).tolist()
         colors[item.name] = (red, green, blue, item.color[3]) if look.colors else item.color
-    return Dressed(tuple(_moved(one, look, rng) for one in views.cameras), colors, lighting)
+    cameras = tuple(_moved(one, look, rng) for one in views.cameras)
+    painter = np.random.default_rng([episode, seed, 25])
+    textures = {
+        name: _texture(views, color, painter) for name, color in colors.items() if _has_textures(look)
+    }
+    return Dressed(cameras, colors, lighting, textures)
+
+
+def _has_textures(look: Look) -> bool:
+    return look.textures or bool(look.texture_files)
+
+
+def _texture(views: Views, color: Color, rng: np.random.Generator) -> Pixels:
+    """Draw a texture: one of the files, a pattern, or where both are wanted either with the same chance."""
+    is_file, number = rng.random(2).tolist()
+    pattern, files = drawn_pattern(rng, color), views.textures
+    return (
+        files[int(number * len(files))] if files and (is_file < 0.5 or not views.look.textures) else pattern
+    )
 
 
 def _moved(camera: Camera, look: Look, rng: np.random.Generator) -> Camera:

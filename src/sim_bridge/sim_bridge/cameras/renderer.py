@@ -116,20 +116,27 @@ class SceneRenderer:
         self._robot, self._world_T_base = robot, world_T_base
         self._cameras, self._colors = tuple(cameras), colors
         self._decals, self._lighting = decals or {}, DAYLIGHT
+        self._textures: Mapping[str, Pixels] = {}
         self._contexts: dict[tuple[int, int], Any] = {}
         self._show(())
 
     def dress(
-        self, cameras: Sequence[Camera], colors: Mapping[str, Color], lighting: Lighting = DAYLIGHT
+        self,
+        cameras: Sequence[Camera],
+        colors: Mapping[str, Color],
+        lighting: Lighting = DAYLIGHT,
+        textures: Mapping[str, Pixels] | None = None,
     ) -> None:
-        """Take other cameras, colours and light, from the next ``show`` on.
+        """Take other cameras, colours, textures and light, from the next ``show`` on.
 
         Args:
             cameras: The cameras.
             colors: Colours of objects by name; the others are grey.
             lighting: The light.
+            textures: Textures of objects by name, (rows, columns, 3), in place of their colours.
         """
         self._cameras, self._colors, self._lighting = tuple(cameras), colors, lighting
+        self._textures = textures or {}
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -158,6 +165,7 @@ class SceneRenderer:
             self._colors,
             self._decals,
             self._lighting,
+            self._textures,
         )
         self.close()
         self._model, self._data = model, self._mj.MjData(model)

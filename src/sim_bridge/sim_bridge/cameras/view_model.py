@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.cameras.camera import Camera
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.bounds import world_aabb
 from handiwork_core.scene.shapes import GREY, Color
 from sim_bridge.cameras.decals import Decal, add_decals
 from sim_bridge.mujoco.world_model import add_robot, add_shape
@@ -28,6 +30,8 @@ LIGHT = 0.3
 """Ambient and diffuse light that comes from the camera."""
 SUN = 0.7
 """Diffuse light of the lamp above the scene."""
+REPEATS = 2.0
+"""Pictures of a texture along the greatest extent of an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ def compile_view(
     colors: Mapping[str, Color],
     decals: Mapping[str, Sequence[Decal]],
     lighting: Lighting = DAYLIGHT,
+    textures: Mapping[str, NDArray[np.uint8]] | None = None,
 ) -> Any:
     """Build the model. Objects are mocap bodies of their own names, cameras have theirs.
 
@@ -67,6 +72,7 @@ def compile_view(
         colors: Colours by the objects' names; the others are grey.
         decals: Pictures on objects by the objects' names.
         lighting: The light.
+        textures: Textures by the objects' names, (rows, columns, 3), in place of their colours.
 
     Returns:
         The compiled model.
@@ -86,16 +92,32 @@ def compile_view(
     add_robot(mj, spec, robot, world_T_base)
     for item in objects:
         body = spec.worldbody.add_body(name=item.name, mocap=True)
+        texture = (textures or {}).get(item.name)
+        if texture is not None:
+            _add_texture(mj, spec, item, texture)
         for index, shape in enumerate(item.shapes):
             geom = _add_drawn(mj, spec, body, shape, f"{item.name}/{index}")
             geom.contype = geom.conaffinity = 0
             geom.rgba = colors.get(item.name, GREY)
+            if texture is not None:
+                geom.material, geom.rgba = item.name, (1.0, 1.0, 1.0, geom.rgba[3])
         add_decals(mj, spec, body, decals.get(item.name, ()))
     for camera in cameras:
         _add_camera(mj, spec, robot, camera)
     model = spec.compile()
     model.stat.extent = 1.0  # so that the planes of the frustum are in metres
     return model
+
+
+def _add_texture(mj: Any, spec: Any, item: WorldObject, pixels: NDArray[np.uint8]) -> None:
+    """Add a material of an object's name; its picture is repeated twice along the object's greatest extent."""
+    rows, columns, _ = pixels.shape
+    made = spec.add_texture(name=item.name, type=mj.mjtTexture.mjTEXTURE_2D, width=columns, height=rows)
+    made.nchannel, made.data = 3, pixels.tobytes()
+    low, high = world_aabb(item, Pose.identity())
+    material = spec.add_material(name=item.name, specular=0.0, texuniform=True)
+    material.texrepeat = [REPEATS / float((high - low).max())] * 2
+    material.textures[mj.mjtTextureRole.mjTEXROLE_RGB] = item.name
 
 
 def _sun(mj: Any) -> Any:
