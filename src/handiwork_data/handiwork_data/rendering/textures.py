@@ -32,7 +32,8 @@ def drawn_pattern(rng: np.random.Generator, color: Color) -> Pixels:
     cells = rng.random((GRAIN_CELLS, GRAIN_CELLS))
     share = PATTERNS[kind](count, cells)[..., None]
     mixed = (1.0 - share) * np.array(color[:3]) + share * other
-    return np.round(255.0 * mixed).astype(np.uint8)
+    pixels: Pixels = np.round(255.0 * mixed).astype(np.uint8)
+    return pixels
 
 
 def _grid() -> tuple[Array, Array]:
@@ -45,17 +46,17 @@ def _plain(_count: int, _cells: Array) -> Array:
 
 
 def _stripes(count: int, _cells: Array) -> Array:
-    return (2 * count * _grid()[0]).astype(int) % 2 * 1.0
+    return np.floor(2.0 * count * _grid()[0]) % 2.0
 
 
 def _checks(count: int, _cells: Array) -> Array:
     rows, columns = _grid()
-    return ((2 * count * rows).astype(int) + (2 * count * columns).astype(int)) % 2 * 1.0
+    return np.asarray((np.floor(2.0 * count * rows) + np.floor(2.0 * count * columns)) % 2.0)
 
 
 def _spots(count: int, _cells: Array) -> Array:
     rows, columns = (count * axis % 1.0 - 0.5 for axis in _grid())
-    return (np.hypot(rows, columns) < 0.3) * 1.0
+    return np.where(np.hypot(rows, columns) < 0.3, 1.0, 0.0)
 
 
 def _grain(_count: int, cells: Array) -> Array:
