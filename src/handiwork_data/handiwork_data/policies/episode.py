@@ -99,10 +99,10 @@ class PolicyEpisode:
         texts = (self.settings.until, *self.settings.subtasks, *setup.task.settings.conditions)
         self.conditions = [self.monitor.make(text) for text in dict.fromkeys(texts)]
         judged = self.conditions[: 1 + len(self.settings.subtasks)]
-        cameras: PictureSource = NoCameras()
+        self.cameras: PictureSource = NoCameras()
         if self.settings.cameras:
-            cameras = CellCameras(self.cell, self.settings.cameras)
-        self.port = CellPort(self.cell, arm, self.settings.rate_hz, cameras)
+            self.cameras = CellCameras(self.cell, self.settings.cameras)
+        self.port = CellPort(self.cell, arm, self.settings.rate_hz, self.cameras)
         self.runner = PolicyRunner(
             setup.robot,
             arm,
@@ -127,10 +127,13 @@ class PolicyEpisode:
             self.recorder.sample()
             on_tick()
 
-        self.runner.prepare(self.drawn.scene.world_T_base)
-        self.recorder.sample()
-        self.cell.on_tick = tick
-        found = self.runner.run()
+        try:
+            self.runner.prepare(self.drawn.scene.world_T_base)
+            self.recorder.sample()
+            self.cell.on_tick = tick
+            found = self.runner.run()
+        finally:
+            self.cameras.close()
         self.cell.sleep(self.setup.task.settings.settle_s, should_stop=lambda: False)
         return self.runner.look_again(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Protocol
 
 from handiwork_core.cameras.camera import Camera, Intrinsics
@@ -23,6 +24,10 @@ class PictureSource(Protocol):
         """Return the pictures of now by key, (h, w, 3) each."""
         ...
 
+    def close(self) -> None:
+        """Release what draws; nothing is drawn any more."""
+        ...
+
 
 class NoCameras:
     """A policy that sees nothing."""
@@ -31,11 +36,15 @@ class NoCameras:
         """Return nothing."""
         return {}
 
+    def close(self) -> None:
+        """Do nothing."""
+
 
 class CellCameras:
     """Draws what the cameras of scene and robot see, in the sizes that a policy wants.
 
-    The field of view is the camera's; a picture of another shape is the camera's own, stretched.
+    The field of view is the camera's; a picture of another shape is the camera's own, stretched. Objects have the colours
+    of the scene.
 
     Args:
         cell: The cell.
@@ -54,11 +63,12 @@ class CellCameras:
             if name not in known:
                 raise ValueError(f"camera {one.key!r}: no camera {name!r}; {nearest(name, sorted(known))}")
             self._cameras[one.key] = _sized(replace(known[name], name=f"policy {one.key}"), one)
-        library = choose_library(os.environ)
+        library = _library(os.environ.get("MUJOCO_GL", ""))
         if os.environ.get("MUJOCO_GL") != library:  # the simulation has been imported without it
             raise ValueError(f"nothing draws in this process; start it with MUJOCO_GL={library}")
         drawn = tuple(self._cameras.values())
-        self._renderer = SceneRenderer(library, cell.robot, cell.scene.world_T_base, drawn, {})
+        colors = {item.name: item.color for item in cell.scene.objects}
+        self._renderer = SceneRenderer(library, cell.robot, cell.scene.world_T_base, drawn, colors)
         self._renderer.show(list(cell.objects.values()))
 
     def pictures(self) -> Pictures:
@@ -72,6 +82,16 @@ class CellCameras:
             assert color is not None
             made[key] = color
         return made
+
+    def close(self) -> None:
+        """See ``PictureSource``."""
+        self._renderer.close()
+
+
+@lru_cache(maxsize=1)
+def _library(wanted: str) -> str:
+    """Return the library that draws; the trial of each takes a process, so that it is made once."""
+    return choose_library({**os.environ, "MUJOCO_GL": wanted})
 
 
 def _sized(camera: Camera, wanted: CameraInput) -> Camera:

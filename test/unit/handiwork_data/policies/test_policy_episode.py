@@ -228,6 +228,7 @@ def test_pictures_have_the_size_that_the_policy_wants() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert not done.stderr, "what draws is closed in order"
 
 
 def look_at_pictures() -> None:
@@ -250,6 +251,8 @@ def look_at_pictures() -> None:
     assert found.end == ends.TIME_OVER and found.chunks == len(seen)
     assert seen[0].shape == (48, 64, 3) and seen[0].dtype == np.uint8
     assert float(seen[0].std()) > 5.0, "a picture of one colour shows nothing"
+    strength = seen[0].max(axis=2).astype(int) - seen[0].min(axis=2)
+    assert strength.max() > 60, "the bin is blue and the table brown"
     with pytest.raises(ConfigError, match="no camera 'nowhere'"):
         episode(setup, FunctionPolicy(act), cameras=(CameraInput("a", camera="nowhere"),))
 
