@@ -43,8 +43,8 @@ class NoCameras:
 class CellCameras:
     """Draws what the cameras of scene and robot see, in the sizes that a policy wants.
 
-    The field of view is the camera's; a picture of another shape is the camera's own, stretched. Objects have the colours
-    of the scene.
+    The field of view is the camera's; a picture of another shape is the camera's own, stretched. Objects have the
+    colours of the scene.
 
     Args:
         cell: The cell.
