@@ -1,8 +1,9 @@
 """LeRobot itself reads an exported data set, in an environment of its own.
 
-``build/lerobot`` needs Python 3.12 and 5 GB::
+``build/lerobot`` needs Python 3.12 and 5 GB, or Python 3.11 and 9 GB with the last version that it can have::
 
     python3.12 -m venv build/lerobot && build/lerobot/bin/pip install 'lerobot[dataset]==0.6.1'
+    python3.11 -m venv build/lerobot && build/lerobot/bin/pip install lerobot==0.4.4
 """
 
 from __future__ import annotations
