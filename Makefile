@@ -1,6 +1,7 @@
-# `make help` lists the targets. PYTHON=python3.12 chooses another Python.
+# `make help` lists the targets. PYTHON=python3.12 chooses another Python, ROS=kilted another ROS 2; each choice makes .venv again.
 
 PYTHON ?= python3
+ROS ?= jazzy
 N ?= 50
 SEED ?= 0
 MINUTES ?= 5
@@ -20,20 +21,20 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv with ROS 2, the interfaces and the packages
-	@$(PYTHON) scripts/setup.py
+	@$(PYTHON) scripts/setup.py --ros $(ROS)
 
 setup-dev: ## the same, and what tests and checks need
-	@$(PYTHON) scripts/setup.py --dev
+	@$(PYTHON) scripts/setup.py --ros $(ROS) --dev
 
 setup-moveit: ## the set-up, and the interfaces of MoveIt for clients of MoveIt; takes one to two minutes more
-	@$(PYTHON) scripts/setup.py --moveit
+	@$(PYTHON) scripts/setup.py --ros $(ROS) --moveit
 
 demo: ## pick an object and place it into the container, in simulation
-	@$(PYTHON) scripts/setup.py --for-demo
+	@$(PYTHON) scripts/setup.py --ros $(ROS) --for-demo
 	@.venv/bin/handiwork demo; status=$$?; $(PYTHON) scripts/setup.py --in-background; exit $$status
 
 view: ## simulate, and serve a page in the browser that shows everything and sends goals; PORT=8080
-	@$(PYTHON) scripts/setup.py --for-demo --page
+	@$(PYTHON) scripts/setup.py --ros $(ROS) --for-demo --page
 	@.venv/bin/handiwork demo --view --port $(PORT)
 
 demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the decider network drawn

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from kernel_steps import begin_later_kernels, compile_kernels, compile_later_kernels
 from machine import Missing, check_machine
+from pins import DISTRIBUTIONS, JAZZY, list_of
 from python_headers import find_headers
 from steps import (
     BUILD,
@@ -32,8 +33,6 @@ from steps import (
     python_script,
     start,
 )
-
-REQUIREMENTS = ROOT / "requirements"
 
 INTERFACES = (
     ROOT / "src" / "handiwork_msgs",
@@ -53,9 +52,13 @@ MOVEIT_INTERFACES = (
 """The interfaces of clients of MoveIt; each group is compiled against the headers of those before it."""
 
 
-def make_venv() -> None:
-    """Make the virtual environment; one that another Python made is removed before."""
-    content = f"{sys.version} {sys.base_prefix} {VENV}"
+def make_venv(ros: str) -> None:
+    """Make the virtual environment; one that another Python made, or of another ROS, is removed before.
+
+    Args:
+        ros: Name of the distribution.
+    """
+    content = f"{sys.version} {sys.base_prefix} {VENV}{'' if ros == JAZZY else ' ' + ros}"
     if is_done("venv", content):
         return
     check_machine(ROOT)
@@ -66,9 +69,13 @@ def make_venv() -> None:
     mark_done("venv", content)
 
 
-def install_build_requirements() -> None:
-    """Install the requirements of the interfaces' build, so that it can begin while other wheels are downloaded."""
-    run, build, lock = (REQUIREMENTS / f"{name}.txt" for name in ("run", "build", "lock"))
+def install_build_requirements(ros: str) -> None:
+    """Install the requirements of the interfaces' build, so that it can begin while other wheels are downloaded.
+
+    Args:
+        ros: Name of the distribution.
+    """
+    run, build, lock = (list_of(name, ros) for name in ("run", "build", "lock"))
     content = hash_files([run, build, lock])
     if is_done("requirements-build", content):
         return
@@ -76,56 +83,59 @@ def install_build_requirements() -> None:
     lines = run.read_text(encoding="utf-8").splitlines()
     needed = [line for line in lines if line.startswith(("ros-", "numpy=="))]
     with announced("Installing the wheels of ROS 2 and of the build"):
-        install_wheels("build", "-r", str(build), *needed)
+        install_wheels("build", ros, "-r", str(build), *needed)
     mark_done("requirements-build", content)
 
 
-def install_requirements(lists: tuple[str, ...]) -> None:
+def install_requirements(lists: tuple[str, ...], ros: str) -> None:
     """Install the pinned wheels of some requirement lists.
 
     Args:
         lists: Names of files in ``requirements``, without their ending.
+        ros: Name of the distribution.
 
     Raises:
         Missing: pip failed.
     """
-    files = [REQUIREMENTS / f"{name}.txt" for name in lists]
-    content = hash_files([*files, REQUIREMENTS / "lock.txt"])
+    files = [list_of(name, ros) for name in lists]
+    content = hash_files([*files, list_of("lock", ros)])
     step = f"requirements-{'-'.join(lists)}"
     if is_done(step, content):
         return
     check_machine(ROOT)
     with announced(f"Installing the wheels of requirements/: {', '.join(lists)}"):
-        install_wheels(step, *(option for path in files for option in ("-r", str(path))))
+        install_wheels(step, ros, *(option for path in files for option in ("-r", str(path))))
     mark_done(step, content)
 
 
-def install_wheels(log: str, *what: str) -> None:
+def install_wheels(log: str, ros: str, *what: str) -> None:
     """Install pinned wheels, and their dependencies in the versions of lock.txt.
 
     Args:
         log: The name of the log file.
+        ros: Name of the distribution.
         what: Packages, or options of pip.
 
     Raises:
         Missing: pip failed.
     """
-    lock = str(REQUIREMENTS / "lock.txt")
+    lock = str(list_of("lock", ros))
     install("pip install (is there a network?)", log, "--prefer-binary", "-c", lock, *what)
 
 
-def build_interfaces(packages: tuple[Path, ...] = INTERFACES) -> None:
+def build_interfaces(ros: str, packages: tuple[Path, ...] = INTERFACES) -> None:
     """Build the interface packages that changed, side by side, and install them as wheels.
 
     They have a low priority, as the kernels, which one process compiles, take longer.
 
     Args:
+        ros: Name of the distribution.
         packages: Their folders; none depends on another one of them.
 
     Raises:
         Missing: a build failed.
     """
-    shared = [*(ROOT / "cmake").rglob("*.*"), REQUIREMENTS / "build.txt"]
+    shared = [*(ROOT / "cmake").rglob("*.*"), list_of("build", ros)]
     contents = {
         package: hash_files([*shared, *(path for path in package.rglob("*") if path.is_file())])
         for package in packages
@@ -250,8 +260,11 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
-def set_up_moveit() -> None:
+def set_up_moveit(ros: str) -> None:
     """Build the interfaces of MoveIt, which only ``moveit_facade`` uses, after the set-up without them.
+
+    Args:
+        ros: Name of the distribution.
 
     Raises:
         Missing: a step failed.
@@ -259,10 +272,10 @@ def set_up_moveit() -> None:
     with (BUILD / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for packages in MOVEIT_INTERFACES:
-            build_interfaces(packages)
+            build_interfaces(ros, packages)
 
 
-def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:
+def set_up(with_dev: bool, for_demo: bool, with_page: bool = False, ros: str = JAZZY) -> None:
     """Do all steps that are not done yet, one run at a time.
 
     The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
@@ -272,6 +285,7 @@ def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:
         with_dev: Also install the requirements of tests and checks.
         for_demo: Leave out the kernels that the demo does not need.
         with_page: Also install what the page in the browser needs.
+        ros: Name of the distribution.
 
     Raises:
         Missing: a step failed.
@@ -281,17 +295,17 @@ def set_up(with_dev: bool, for_demo: bool, with_page: bool = False) -> None:
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        make_venv()
-        install_build_requirements()
+        make_venv(ros)
+        install_build_requirements(ros)
         with ThreadPoolExecutor() as strands:
-            strand = strands.submit(build_interfaces)
-            install_requirements(("run",))
+            strand = strands.submit(build_interfaces, ros)
+            install_requirements(("run",), ros)
             install_packages()
             compile_kernels()
             if with_dev:
-                install_requirements(("dev",))
+                install_requirements(("dev",), ros)
             if with_page:
-                install_requirements(("show",))
+                install_requirements(("show",), ros)
             if not for_demo:
                 compile_later_kernels()
             strand.result()
@@ -306,6 +320,7 @@ def main() -> int:
     parser.add_argument("--moveit", action="store_true", help="also build the interfaces of MoveIt")
     parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
     parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
+    parser.add_argument("--ros", choices=DISTRIBUTIONS, default=JAZZY, help="distribution of ROS 2")
     arguments = parser.parse_args()
     start_s = time.monotonic()
     try:
@@ -314,9 +329,9 @@ def main() -> int:
         elif arguments.later_kernels:
             compile_later_kernels()
         else:
-            set_up(arguments.dev, arguments.for_demo, arguments.page)
+            set_up(arguments.dev, arguments.for_demo, arguments.page, arguments.ros)
             if arguments.moveit:
-                set_up_moveit()
+                set_up_moveit(arguments.ros)
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
