@@ -14,7 +14,7 @@ from handiwork_core.control.point_stream import SILENT_S, PointStream, taken_ove
 from handiwork_core.control.tolerances import Tolerances
 from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits, TrajectoryGoal, check
 from handiwork_core.model.geometry import Array
-from handiwork_core.supervision.stillness import Stillness
+from handiwork_core.model.thresholds import REST_TIME_S
 
 SLOWEST_BRAKE_S = 0.4
 """Longest duration of a brake along the path, s, even if it needs more than the acceleration limits."""
@@ -114,9 +114,7 @@ class TrajectoryController:
         self.admittance: AdmittanceRule | None = None
         """Yields to the wrench on the tool, behind this controller in the chain; None: the arm is stiff."""
         self._guard: ContactGuard | None = None
-        self._path_s, self._rate = 0.0, 1.0
-        self._stillness: Stillness | None = None
-        self._braked_s = 0.0
+        self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._stream = PointStream(limits)
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
 
@@ -398,7 +396,7 @@ class TrajectoryController:
         Its velocity is the measured one as far as that lies between rest and the reference's: a joint that was stopped
         is pushed no further, and one that a blow made fast, or threw back, is not commanded to go on like that.
         """
-        self._pending, self.phase, self._stillness = result, Phase.BRAKE_HERE, None
+        self._pending, self.phase, self._still_s = result, Phase.BRAKE_HERE, 0.0
         if self.admittance is not None:
             self.admittance.release()
         was = self.reference.velocity
@@ -413,18 +411,12 @@ class TrajectoryController:
         self._end_at_rest(not now.any(), qd, step_s)
 
     def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
-        """End once the reference and the arm are at rest."""
-        if not is_braked:
-            self._stillness = None
-            return
-        if self._stillness is None:
-            # A stream that begins again at once would press on what has stopped the arm.
-            is_asked = self.phase is Phase.BRAKE_ON_PATH
-            self._stillness, self._braked_s = Stillness(self.tolerances.rest, is_predicted=is_asked), 0.0
-        self._braked_s += step_s
-        if self._stillness.update(self._braked_s, qd):
+        """End once the arm has been still for ``REST_TIME_S``: an arm that swings out has moments without speed."""
+        still = is_braked and bool(np.abs(qd).max() <= self.tolerances.rest)
+        self._still_s = self._still_s + step_s if still else 0.0
+        if self._still_s >= REST_TIME_S:
             self._end(self._pending)
 
     def _end(self, result: TrajectoryResult) -> None:
         self.reference = Reference(self.reference.position, np.zeros(len(self.limits.names)))
-        self.phase, self.result, self._stillness = Phase.HOLD, result, None
+        self.phase, self.result, self._still_s = Phase.HOLD, result, 0.0

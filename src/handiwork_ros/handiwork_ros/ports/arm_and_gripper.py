@@ -19,11 +19,10 @@ from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.thresholds import JOINT_REST
+from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
-from handiwork_core.supervision.stillness import Stillness
 from handiwork_ros.conversions import trajectory_to_msg
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, GoalSequence
@@ -160,10 +159,13 @@ class ArmClient:
         return self._brake(self._goals.close(), OK)
 
     def _brake(self, generation: int, then: Outcome) -> Outcome:
-        """Cancel, then wait until all goals up to a generation have ended and the joints are at rest."""
+        """Cancel, then wait until all goals up to a generation have ended and the joints are at rest.
+
+        The joints must be slow for ``REST_TIME_S`` of their stamps: an arm that swings out has moments without speed.
+        """
         asked_s = time.monotonic()
         same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
-        stillness, is_still = Stillness(JOINT_REST), False
+        slow_since_s = math.inf
         while time.monotonic() < asked_s + BRAKE_S:
             running = self._goals.open(generation)
             for run in running:
@@ -171,13 +173,13 @@ class ArmClient:
             if self._watch.why_lost:
                 return self._lost()
             received_s, stamp_s = self._world.joint_feedback()
-            joints = self._world.snapshot().joints
             if stamp_s != same[0]:
                 same = stamp_s, received_s
-                is_still = stillness.update(joints.stamp_s, self._speeds(joints))
             # Compare times of arrival only, because this thread may be delayed between two checks.
             is_frozen = received_s - same[1] > STANDSTILL_S
-            if not running and (is_frozen or is_still):
+            joints = self._world.snapshot().joints
+            slow_since_s = min(slow_since_s, joints.stamp_s) if self._is_slow(joints) else math.inf
+            if not running and (is_frozen or joints.stamp_s - slow_since_s >= REST_TIME_S):
                 return then
             time.sleep(POLL_S)  # noqa: TID251 - several signals at once
         if then.code is Code.ROBOT_STOPPED and self._is_slow(self._world.snapshot().joints):
@@ -210,11 +212,9 @@ class ArmClient:
         position = self._world.snapshot().joints.position
         return np.array([position.get(name, math.nan) for name in self._arm.joint_names])
 
-    def _speeds(self, joints: JointState) -> Array:
-        return np.array([joints.velocity.get(name, math.nan) for name in self._arm.joint_names])
-
     def _is_slow(self, joints: JointState) -> bool:
-        return bool((np.abs(self._speeds(joints)) < JOINT_REST).all())
+        names = self._arm.joint_names
+        return all(abs(joints.velocity.get(name, math.inf)) < JOINT_REST for name in names)
 
     def _lost(self, why: str = "") -> Outcome:
         """Return ROBOT_LOST with the last known state of the joints."""

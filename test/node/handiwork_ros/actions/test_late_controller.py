@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import pytest
 
-from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState
 from handiwork_ros.ports.arm_and_gripper import GripperClient
@@ -117,14 +116,14 @@ def test_a_motion_whose_answer_is_lost_ends_with_the_arm_at_rest(
         send(goal, goal_uuid=goal_uuid)
         return _Unanswered()
 
-    braking, speeds = threading.Event(), bench.arm._speeds
+    braking, is_slow = threading.Event(), bench.arm._is_slow
 
-    def note_braking(joints: JointState) -> Array:
+    def note_braking(joints: JointState) -> bool:
         braking.set()
-        return speeds(joints)
+        return is_slow(joints)
 
     monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_answer)
-    monkeypatch.setattr(bench.arm, "_speeds", note_braking)
+    monkeypatch.setattr(bench.arm, "_is_slow", note_braking)
     bench.robot.endless, bench.robot.speed = True, 0.5
     wait_for(lambda: bench.world.snapshot().joints.velocity[ARM.joint_names[0]] == 0.5)
     stop = threading.Event()
