@@ -21,12 +21,16 @@ def list_of(name: str, ros: str) -> Path:
         ros: Name of the distribution.
 
     Returns:
-        The file itself for Jazzy; for others one below ``build``, which is written where it is not up to date.
+        The file itself for Jazzy; for others one below ``build``, which is written where it is not up to date. It has
+        the packages of ``<distribution>-<name>.txt`` besides, if there is such a file.
     """
     path = REQUIREMENTS / f"{name}.txt"
     if ros == JAZZY:
         return path
     text = with_versions(path.read_text(encoding="utf-8"), versions_of(ros))
+    more = REQUIREMENTS / f"{ros}-{name}.txt"
+    if more.exists():
+        text += more.read_text(encoding="utf-8")
     made = BUILD / "requirements" / ros / path.name
     if not made.exists() or made.read_text(encoding="utf-8") != text:
         made.parent.mkdir(parents=True, exist_ok=True)
