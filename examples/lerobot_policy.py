@@ -1,4 +1,4 @@
-"""Serves a policy of LeRobot, such as ACT, diffusion, SmolVLA or pi0, to ``run_policy`` and ``handiwork evaluate``.
+"""Serves a policy of LeRobot, such as ACT, SmolVLA or pi0, to ``run_policy`` and ``handiwork evaluate``.
 
 It runs in LeRobot's own environment, which needs two packages more, and nothing of ROS:
 

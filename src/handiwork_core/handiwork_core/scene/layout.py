@@ -98,7 +98,7 @@ class Variant:
     """Another form that a seed may give an object.
 
     Attributes:
-        label: What it is, in words; empty: the name of the object.
+        label: What it is, in words; empty: the label of the object.
         shapes: Its solids, in the frame of the object.
         mass_kg: Its mass, kg.
         friction: Coefficient of sliding friction.

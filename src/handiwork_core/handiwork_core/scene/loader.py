@@ -118,6 +118,8 @@ class ObjectSpec:
             raise ValueError("tags: need an object of one size; take size_scale away")
         if self.tags and self.variants:
             raise ValueError("tags: need an object of one form; take variants away")
+        if self.variants and self.randomize is not None and self.randomize.z is not None:
+            raise ValueError("variants: stand on the ground of the declared form; take randomize.z away")
         if self.static and any(one.mass for one in self.variants):
             raise ValueError("variants: have a mass, and the object is static; take mass or static away")
         if self.contact_time != 0.0 and not 0.002 <= self.contact_time <= 0.2:

@@ -95,6 +95,6 @@ def read_texture(path: Path) -> Pixels:
                     f"{path} has {width} x {height} pixels; give at most {LARGEST_PX} along an edge"
                 )
             pixels: NDArray[Any] = np.asarray(image.convert("RGB"), dtype=np.uint8)
-    except (OSError, UnidentifiedImageError) as error:
+    except (OSError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise ValueError(f"{path} cannot be read as an image: {error}; give a PNG or JPEG file") from error
     return pixels

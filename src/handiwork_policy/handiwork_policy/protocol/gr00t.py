@@ -6,7 +6,10 @@ The protocol is that of ``gr00t/policy/server_client.py`` of N1.6 and N1.7: obse
 
 from __future__ import annotations
 
+import contextlib
 import io
+import socket
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ import zmq
 from handiwork_core.model.geometry import Array
 
 from .codec import LARGEST_BYTES
-from .errors import BadAnswer, BadMessage, PolicyError, ServerFault, ServerSilent
+from .errors import BadAnswer, BadMessage, PolicyError, ServerFault, ServerLost, ServerSilent
 from .policy import ACTIONS, Observation
 
 SCHEME = "gr00t://"
@@ -28,6 +31,8 @@ PORT = 5555
 """The port of a server that is started without one."""
 ARRAY, BYTES = "__ndarray_class__", "as_npy"
 MODALITY, FIELDS = "__ModalityConfig_class__", "as_json"
+POLL_MS = 50
+"""Time after which a call that waits looks whether the connection was closed."""
 SHOWN = 300
 """Letters of a server's text that a message shows."""
 
@@ -61,18 +66,17 @@ class Gr00tClient:
 
     def __init__(self, address: str, timeout_s: float = 10.0) -> None:
         self.address, self._timeout_s = address, timeout_s
-        place = _place(address)
+        self._host, self._port = _place(address)
+        self._in_use, self._is_closed = threading.Lock(), False
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
         for option, value in (
             (zmq.LINGER, 0),
             (zmq.MAXMSGSIZE, LARGEST_BYTES),
-            (zmq.RCVTIMEO, round(1e3 * timeout_s)),
-            (zmq.SNDTIMEO, round(1e3 * timeout_s)),
         ):
             self._socket.setsockopt(option, value)
         try:
-            self._socket.connect(place)
+            self._socket.connect(f"tcp://{self._host}:{self._port}")
             self._modalities = self._asked_modalities()
             self.reset()
         except zmq.ZMQError as error:
@@ -86,7 +90,7 @@ class Gr00tClient:
 
     def metadata(self) -> Mapping[str, Any]:
         """See ``Policy.metadata``; the names of all parts, and the length of a chunk."""
-        about = {kind: list(one.keys) for kind, one in self._modalities.items()}
+        about = {f"gr00t_{kind}": list(one.keys) for kind, one in self._modalities.items()}
         return about | {"action_horizon": len(self._modalities["action"].steps)}
 
     def infer(self, observation: Observation) -> Mapping[str, Any]:
@@ -105,7 +109,18 @@ class Gr00tClient:
         self._call("reset", {"options": None})
 
     def close(self) -> None:
-        """Close the connection; a second time does nothing."""
+        """Close the connection, from any thread; a second time does nothing.
+
+        A call that is under way ends with ``ServerLost`` soon, and its thread releases the socket: no other may.
+        """
+        self._is_closed = True
+        if self._in_use.acquire(blocking=False):
+            try:
+                self._release()
+            finally:
+                self._in_use.release()
+
+    def _release(self) -> None:
         self._socket.close()
         self._context.term()
 
@@ -145,7 +160,8 @@ class Gr00tClient:
         if found is None:
             field = "cameras" if kind == "video" else "state_keys"
             text = f"the server at {self.address} wants the {kind} {key!r}"
-            raise BadAnswer(f"{text}; the observation has {sorted(observation)}; name it in {field}", field)
+            text = f"{text}; the observation has {sorted(observation)}; name it in {field}"
+            raise BadAnswer(text, "server" if kind == "video" else field)
         return np.asarray(found)[None, None]
 
     def _joined(self, actions: Mapping[str, Any]) -> Array:
@@ -162,22 +178,47 @@ class Gr00tClient:
 
     def _call(self, endpoint: str, data: Mapping[str, Any] | None) -> object:
         request = {"endpoint": endpoint} | ({} if data is None else {"data": data})
-        begun_s = time.monotonic()
-        try:
-            self._socket.send(msgpack.packb(request, default=_packed))
-            answer = self._socket.recv()
-        except zmq.Again as error:
-            spent_s = time.monotonic() - begun_s
-            self.close()  # an answer that comes later would be taken for that of a newer observation
-            text = f"no server of GR00T at {self.address} answered {endpoint!r} within {spent_s:.2f} s"
-            raise ServerSilent(f"{text}; start it, check its load, or raise server_timeout") from error
-        except zmq.ZMQError as error:
-            raise ServerSilent(f"the connection to {self.address} failed ({error}); connect again") from error
+        with self._in_use:
+            try:
+                answer = self._exchanged(endpoint, msgpack.packb(request, default=_packed))
+            except zmq.ZMQError as error:
+                self._is_closed = True
+                raise ServerLost(
+                    f"the connection to {self.address} failed ({error}); connect again"
+                ) from error
+            finally:
+                if self._is_closed:
+                    self._release()
         found = self._unpacked(answer)
         if isinstance(found, dict) and "error" in found:
             text = str(found["error"]).strip()[-SHOWN:] or "a fault without a text"
             raise ServerFault(f"the server at {self.address} reports: {text}; read its log")
         return found
+
+    def _exchanged(self, endpoint: str, request: bytes) -> bytes:
+        """Return the answer to a request; without one in time the connection is closed."""
+        if self._is_closed:
+            raise ServerLost(f"the connection to {self.address} is closed; connect again")
+        begun_s = time.monotonic()
+        self._socket.send(request, zmq.NOBLOCK)
+        while not self._socket.poll(POLL_MS):
+            spent_s = time.monotonic() - begun_s
+            if self._is_closed:
+                raise ServerLost(f"the connection to {self.address} was closed; connect again")
+            if spent_s > self._timeout_s:
+                self._is_closed = (
+                    True  # an answer that comes later would be taken for that of a newer observation
+                )
+                text = f"no server of GR00T at {self.address} answered {endpoint!r} within {spent_s:.2f} s"
+                if not self._listens():
+                    raise ServerLost(f"{text}; nothing listens there: start it, or correct the address")
+                raise ServerSilent(f"{text}; check its load, or raise server_timeout")
+        return bytes(self._socket.recv())
+
+    def _listens(self) -> bool:
+        with contextlib.suppress(OSError), socket.create_connection((self._host, self._port), timeout=1.0):
+            return True
+        return False
 
     def _unpacked(self, data: bytes) -> object:
         try:
@@ -190,7 +231,7 @@ class Gr00tClient:
         return BadMessage(f"{text}; give a policy server of GR00T N1.6 or N1.7")
 
 
-def _place(address: str) -> str:
+def _place(address: str) -> tuple[str, int]:
     try:
         parts = urlsplit(address)
         port = parts.port or PORT
@@ -198,7 +239,7 @@ def _place(address: str) -> str:
         raise PolicyError(f"server is {address!r}: {error}; write one as gr00t://localhost:{PORT}") from error
     if not address.startswith(SCHEME) or not parts.hostname:
         raise PolicyError(f"server is {address!r}; write an address such as gr00t://localhost:{PORT}")
-    return f"tcp://{parts.hostname}:{port}"
+    return parts.hostname, port
 
 
 def _packed(value: object) -> object:

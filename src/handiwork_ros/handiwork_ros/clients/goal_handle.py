@@ -67,7 +67,7 @@ class FeedbackCall(ActionCall):
         )
 
     def _on_result(self, future: Any) -> None:
-        take_feedback(self._client)
+        take_feedback(self._client, {bytes(self._id.uuid): self._note})
         super()._on_result(future)
 
     def _note(self, message: Any) -> None:

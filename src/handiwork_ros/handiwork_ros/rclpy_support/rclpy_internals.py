@@ -7,7 +7,7 @@ users with an alternative, such as ``polling_executor.make_busy_executor``, call
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import metadata
@@ -224,7 +224,7 @@ def goal_handle(client: ActionClient, goal_id: UUID) -> ClientGoalHandle:
     return ClientGoalHandle(client, goal_id, SimpleNamespace(accepted=True, stamp=None))
 
 
-def take_feedback(client: ActionClient) -> None:
+def take_feedback(client: ActionClient, own: Mapping[bytes, Callable[[Any], None]]) -> None:
     """Call the callbacks of all feedback that has arrived, on the executor's thread.
 
     rclpy takes one message of feedback in a turn, and the result in the first: a client that was held up would have the
@@ -232,10 +232,12 @@ def take_feedback(client: ActionClient) -> None:
 
     Args:
         client: Client of the action.
+        own: Callbacks of goals by their ids, which the client may have forgotten with their results.
     """
+    callbacks = {**client._feedback_callbacks, **own}
     kind = client._action_type.Impl.FeedbackMessage
     while (message := client._client_handle.take_feedback(kind)) is not None:
-        if callback := client._feedback_callbacks.get(bytes(message.goal_id.uuid)):
+        if callback := callbacks.get(bytes(message.goal_id.uuid)):
             callback(message)
 
 

@@ -14,7 +14,14 @@ import pytest
 import zmq
 
 from handiwork_policy.protocol.connection import connect_policy
-from handiwork_policy.protocol.errors import BadAnswer, BadMessage, PolicyError, ServerFault, ServerSilent
+from handiwork_policy.protocol.errors import (
+    BadAnswer,
+    BadMessage,
+    PolicyError,
+    ServerFault,
+    ServerLost,
+    ServerSilent,
+)
 from handiwork_policy.protocol.gr00t import Gr00tClient
 
 Answer = Callable[[dict[str, Any]], Any]
@@ -101,7 +108,9 @@ def served(timeout_s: float = 30.0, **answers: Answer) -> Iterator[tuple[Server,
 def test_an_observation_gets_its_batch_and_time_and_the_actions_are_joined_in_the_servers_order() -> None:
     with served() as (server, client):
         found = client.infer(OBSERVATION)["actions"]
-        assert client.metadata() == KEYS | {"action_horizon": 16}
+        assert client.metadata() == {f"gr00t_{kind}": keys for kind, keys in KEYS.items()} | {
+            "action_horizon": 16
+        }
     assert found.shape == (16, 8)
     np.testing.assert_array_equal(found[1], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 0.5])
     assert [one["endpoint"] for one in server.requests] == ["get_modality_config", "reset", "get_action"]
@@ -122,7 +131,7 @@ def test_an_observation_gets_its_batch_and_time_and_the_actions_are_joined_in_th
 @pytest.mark.parametrize(
     ("key", "field", "said"),
     [
-        ("front", "cameras", "wants the video 'front'"),
+        ("front", "server", "wants the video 'front'"),
         ("state.gripper", "state_keys", "wants the state 'gripper'"),
     ],
 )
@@ -188,7 +197,7 @@ def test_a_configuration_that_cannot_be_served_is_refused_before_the_first_obser
 
 
 def test_a_server_that_is_not_there_is_named_in_time() -> None:
-    with pytest.raises(ServerSilent, match=r"no server of GR00T at gr00t://127.0.0.1:9 answered.*start it"):
+    with pytest.raises(ServerLost, match=r"no server of GR00T at gr00t://127.0.0.1:9 answered.*start it"):
         connect_policy("gr00t://127.0.0.1:9", 0.2)
 
 
@@ -196,3 +205,32 @@ def test_a_server_that_is_not_there_is_named_in_time() -> None:
 def test_an_address_that_is_none_is_named(address: str) -> None:
     with pytest.raises(PolicyError, match="gr00t://localhost:5555"):
         connect_policy(address, 0.2)
+
+
+def test_a_server_that_does_not_answer_in_time_is_silent() -> None:
+    held = threading.Event()
+    with served(0.3, get_action=lambda _data: held.wait(3.0)) as (_, client):
+        with pytest.raises(ServerSilent, match="check its load"):
+            client.infer(OBSERVATION)
+        held.set()
+
+
+def test_a_connection_can_be_closed_by_another_thread_during_a_call() -> None:
+    held, faults = threading.Event(), list[Exception]()
+    with served(get_action=lambda _data: held.wait(30.0)) as (server, client):
+
+        def ask() -> None:
+            try:
+                client.infer(OBSERVATION)
+            except PolicyError as error:
+                faults.append(error)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not any(one["endpoint"] == "get_action" for one in list(server.requests)):
+            threading.Event().wait(0.01)
+        client.close()
+        asking.join(10.0)
+        held.set()
+        assert not asking.is_alive()
+    assert isinstance(faults[0], ServerLost)
