@@ -225,7 +225,8 @@ def _admitted(admit: Callable[[Any], Body], goal: Any) -> Body:
         try:
             return admit(goal)
         except GoalRejected as refusal:
-            is_pose = refusal.outcome.code is Code.STALE_WORLD and bool(refusal.outcome.field_name)
-            if not is_pose or time.monotonic() >= until:
+            faults = refusal.outcome.all
+            are_poses = all(one.code is Code.STALE_WORLD and one.field_name for one in faults)
+            if not are_poses or time.monotonic() >= until:
                 raise
         pause.wait(POLL_S)
