@@ -87,6 +87,12 @@ class Server:
         leases: Any = {"arm": self.lease}
         self.previews = Previews({"arm": runner}, leases, self.shown.append)
 
+    def gate(self, snapshot: Callable[[], World]) -> Gate:
+        """Return an admission that sees these worlds."""
+        source, unused, robot = cast(Any, Source(snapshot)), cast(Any, None), self.fakes.context.robot
+        runs, previews = self.previews.runs, self.previews
+        return Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, previews)
+
 
 def test_the_result_of_an_execution_has_its_arm_although_the_plan_is_gone():
     server, unused = Server(), cast(Any, None)
@@ -107,10 +113,8 @@ def test_the_result_of_an_execution_has_its_arm_although_the_plan_is_gone():
 
 
 def test_the_frames_of_a_goals_poses_come_into_its_plan():
-    server, unused = Server(), cast(Any, None)
-    source: Any = Source(server.fakes.context.world.snapshot)
-    robot, runs = server.fakes.context.robot, server.previews.runs
-    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
+    server = Server()
+    gate = server.gate(server.fakes.context.world.snapshot)
     pose = PoseStamped()
     pose.header.frame_id = "table"
     pose.pose = pose_to_msg(Pose.of((0.1, 0.1, 0.03), Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi)))
@@ -123,26 +127,22 @@ def test_the_frames_of_a_goals_poses_come_into_its_plan():
 
 
 def test_a_goal_waits_for_a_pose_that_its_client_received_a_moment_before():
-    server, unused, asked = Server(), cast(Any, None), list[World]()
+    server, asked = Server(), list[World]()
     seen = server.fakes.context.world.snapshot()
 
     def snapshot() -> World:
         asked.append(seen if len(asked) > 2 else replace(seen, states={}))
         return asked[-1]
 
-    robot, runs = server.fakes.context.robot, server.previews.runs
-    source: Any = Source(snapshot)
-    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
+    gate = server.gate(snapshot)
     gate.typed_binding(Pick(), PickAction).admit(PickAction.Goal(object="cube"))
     assert "cube" in asked[-1].states
 
 
 def test_a_goal_for_an_object_that_nobody_sees_is_refused_in_time():
-    server, unused = Server(), cast(Any, None)
+    server = Server()
     unseen = replace(server.fakes.context.world.snapshot(), states={})
-    robot, runs = server.fakes.context.robot, server.previews.runs
-    source: Any = Source(lambda: unseen)
-    gate = Gate(robot, runs, source, lambda: 1.0, str, lambda: None, str, unused, server.previews)
+    gate = server.gate(lambda: unseen)
     with pytest.raises(GoalRejected) as caught:
         gate.typed_binding(Pick(), PickAction).admit(PickAction.Goal(object="cube"))
     assert caught.value.outcome.code is Code.STALE_WORLD

@@ -106,7 +106,12 @@ def test_a_sentence_says_what_its_objects_are(tmp_path: Path) -> None:
     )
 
 
-def test_a_sentence_about_an_unknown_object_is_refused() -> None:
-    settings = EpisodeSettings(success="x", instructions=("Take the {cubes}.",))
+def test_a_sentence_about_an_unknown_object_is_refused_in_the_first_episode() -> None:
+    settings = EpisodeSettings(success="x", instructions=("Take it.",) * 50 + ("Take the {cubes}.",))
     with pytest.raises(ValueError, match=r"instructions: 'Take the \{cubes\}.' has \{cubes\}.*cube"):
         draw(settings, SCENE, 0)
+
+
+@pytest.mark.parametrize("sentence", ["Take {", "Take {}.", "Take {cube:d}.", "Take {cube!r}."])
+def test_other_braces_are_letters(sentence: str) -> None:
+    assert draw(EpisodeSettings(success="x", instructions=(sentence,)), SCENE, 0).instruction == sentence

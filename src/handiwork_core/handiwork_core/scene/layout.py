@@ -217,12 +217,16 @@ class Scene:
         self, family: tuple[SceneObject, ...], rng: np.random.Generator, others: Sequence[SceneObject]
     ) -> tuple[SceneObject, ...]:
         boxes = np.concatenate([world_boxes(other) for other in others]) if others else np.zeros((0, 2, 3))
+        body, *parts = family
+        if body.variants:  # once: a form that needs more room is as likely as the others
+            family = (_one_of(body, int(rng.integers(len(body.variants) + 1))), *parts)
         for _ in range(TRIES):
             drawn = _draw_family(family, rng)
             if not any(_overlap(world_boxes(item), boxes) for item in drawn):
                 return drawn
+        key = "variants" if body.variants else "randomize"
         raise ValueError(
-            f"{self.source}: objects.{family[0].name}.randomize: no free place in {TRIES} draws; "
+            f"{self.source}: objects.{body.name}.{key}: no free place in {TRIES} draws; "
             "widen its ranges or take objects away"
         )
 
@@ -238,8 +242,6 @@ def _joint(part: SceneObject) -> Articulation:
 
 def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tuple[SceneObject, ...]:
     body, *parts = family
-    if body.variants:
-        body = _one_of(body, int(rng.integers(len(body.variants) + 1)))
     if body.randomize is not None:
         body = _draw(body, body.randomize, rng)
     made = [body]

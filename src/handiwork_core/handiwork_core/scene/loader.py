@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from handiwork_core.cameras.camera_file import CameraFile, check_camera_names
@@ -132,7 +132,7 @@ class ObjectSpec:
             )
 
     def place(self, name: str, folder: Path) -> SceneObject:
-        """Return the object of a scene; reads the files.
+        """Return the object of a scene in its declared form; reads the files.
 
         Args:
             name: Name of the object.
@@ -155,7 +155,6 @@ class ObjectSpec:
             contact_m=self.contact_depth,
             tags=self.tags,
             label=self.label,
-            variants=tuple(one.build(self, folder) for one in self.variants),
         )
 
 
@@ -246,8 +245,14 @@ def load_scene(path: Path) -> Scene:
 
 
 def _placed(item: ObjectSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:
+    variants = list[Variant]()
+    for i, one in enumerate(item.variants):
+        try:
+            variants.append(one.build(item, folder))
+        except ValueError as error:  # noqa: PERF203 - a loop over files
+            faults.append(f"objects.{name}.variants[{i}].{'usd' if one.usd else 'shapes'}: {error}")
     try:
-        return [item.place(name, folder)]
+        return [replace(item.place(name, folder), variants=tuple(variants))]
     except ValueError as error:
         faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
         return []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from handiwork_core.scene.loader import Scene, SceneObject
 
 KEY = "episodes"
 LARGEST_EPISODE = 2**31 - 1
+NAME = re.compile(r"\{([\w-]+)\}")
+"""The name of an object in a sentence; other braces are letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class Drawn:
         Args:
             names: Names of objects of the scene.
         """
-        words = {item.name: item.words for item in self.scene.objects}
+        words = _words(self.scene)
         return tuple(words[name] for name in names)
 
 
@@ -169,27 +171,33 @@ def draw(settings: EpisodeSettings, scene: Scene, episode: int) -> Drawn:
         What was drawn; the same for the same arguments.
 
     Raises:
-        ValueError: An object of the scene found no free place, or the sentence names an unknown object.
+        ValueError: An object of the scene found no free place, or a sentence names an unknown object.
     """
     if settings.scatter:
         scene = scene.randomized(episode)
     rng = np.random.default_rng([episode, 22])
     task_seed, home_seed = (int(one) for one in rng.integers(0, 2**31, size=2))
-    words = settings.instructions
-    instruction = words[int(rng.integers(len(words)))] if words else ""
+    texts = settings.instructions
+    instruction = texts[int(rng.integers(len(texts)))] if texts else ""
     objects = tuple(_varied(item, settings.objects, rng) for item in scene.objects)
     scene = replace(scene, objects=objects)
-    sentence = _sentence(instruction, scene)
+    words = _words(scene)
+    _check_names(settings.instructions, list(words))
+    sentence = NAME.sub(lambda found: words[found[1]], instruction)
     return Drawn(scene, sentence, home_seed if settings.home_spread else None, task_seed)
 
 
-def _sentence(template: str, scene: Scene) -> str:
-    """Return a sentence with what its objects are in the places of their names."""
-    words = {item.name: item.words for item in scene.objects}
-    for _, name, _, _ in Formatter().parse(template):
-        if name is not None and name not in words:
-            raise ValueError(f"instructions: {template!r} has {{{name}}}; {nearest(name, sorted(words))}")
-    return template.format(**words)
+def _words(scene: Scene) -> dict[str, str]:
+    """Return what each object of a scene is, in words."""
+    return {item.name: item.words for item in scene.objects}
+
+
+def _check_names(sentences: Sequence[str], names: Sequence[str]) -> None:
+    for sentence in sentences:
+        for name in NAME.findall(sentence):
+            if name not in names:
+                text = f"instructions: {sentence!r} has {{{name}}}; {nearest(name, sorted(names))}"
+                raise ValueError(text)
 
 
 def _varied(item: SceneObject, ranges: ObjectVariation, rng: np.random.Generator) -> SceneObject:

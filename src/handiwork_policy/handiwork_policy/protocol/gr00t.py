@@ -70,11 +70,8 @@ class Gr00tClient:
         self._in_use, self._is_closed = threading.Lock(), False
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
-        for option, value in (
-            (zmq.LINGER, 0),
-            (zmq.MAXMSGSIZE, LARGEST_BYTES),
-        ):
-            self._socket.setsockopt(option, value)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
         try:
             self._socket.connect(f"tcp://{self._host}:{self._port}")
             self._modalities = self._asked_modalities()
@@ -111,18 +108,12 @@ class Gr00tClient:
     def close(self) -> None:
         """Close the connection, from any thread; a second time does nothing.
 
-        A call that is under way ends with ``ServerLost`` soon, and its thread releases the socket: no other may.
+        A call that is under way ends with ``ServerLost`` first: a socket belongs to one thread at a time.
         """
         self._is_closed = True
-        if self._in_use.acquire(blocking=False):
-            try:
-                self._release()
-            finally:
-                self._in_use.release()
-
-    def _release(self) -> None:
-        self._socket.close()
-        self._context.term()
+        with self._in_use:
+            self._socket.close()
+            self._context.term()
 
     def _asked_modalities(self) -> dict[str, Modality]:
         found = self._call("get_modality_config", None)
@@ -161,6 +152,7 @@ class Gr00tClient:
             field = "cameras" if kind == "video" else "state_keys"
             text = f"the server at {self.address} wants the {kind} {key!r}"
             text = f"{text}; the observation has {sorted(observation)}; name it in {field}"
+            # A fault of the field ``cameras`` means that a camera sends no images.
             raise BadAnswer(text, "server" if kind == "video" else field)
         return np.asarray(found)[None, None]
 
@@ -183,12 +175,8 @@ class Gr00tClient:
                 answer = self._exchanged(endpoint, msgpack.packb(request, default=_packed))
             except zmq.ZMQError as error:
                 self._is_closed = True
-                raise ServerLost(
-                    f"the connection to {self.address} failed ({error}); connect again"
-                ) from error
-            finally:
-                if self._is_closed:
-                    self._release()
+                text = f"the connection to {self.address} failed ({error}); connect again"
+                raise ServerLost(text) from error
         found = self._unpacked(answer)
         if isinstance(found, dict) and "error" in found:
             text = str(found["error"]).strip()[-SHOWN:] or "a fault without a text"
@@ -196,7 +184,7 @@ class Gr00tClient:
         return found
 
     def _exchanged(self, endpoint: str, request: bytes) -> bytes:
-        """Return the answer to a request; without one in time the connection is closed."""
+        """Return the answer to a request; without one in time the connection cannot be used any more."""
         if self._is_closed:
             raise ServerLost(f"the connection to {self.address} is closed; connect again")
         begun_s = time.monotonic()
@@ -206,9 +194,8 @@ class Gr00tClient:
             if self._is_closed:
                 raise ServerLost(f"the connection to {self.address} was closed; connect again")
             if spent_s > self._timeout_s:
-                self._is_closed = (
-                    True  # an answer that comes later would be taken for that of a newer observation
-                )
+                # An answer that comes later would be taken for that of a newer observation.
+                self._is_closed = True
                 text = f"no server of GR00T at {self.address} answered {endpoint!r} within {spent_s:.2f} s"
                 if not self._listens():
                     raise ServerLost(f"{text}; nothing listens there: start it, or correct the address")

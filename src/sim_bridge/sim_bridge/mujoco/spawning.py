@@ -142,7 +142,7 @@ def _located(spec: ObjectSpec, folder: Path, roots: DataRoots) -> ObjectSpec:
         return str(roots.locate(str(folder / name))) if name else ""
 
     shapes = tuple(replace(shape, file=located(shape.file)) for shape in spec.shapes)
-    return replace(spec, shapes=shapes, usd=located(spec.usd), variants=())
+    return replace(spec, shapes=shapes, usd=located(spec.usd))
 
 
 def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str:

@@ -21,6 +21,7 @@ from handiwork_ros.ports.world import RosWorldSource
 from skill_server.execution.run import ExecutionResult
 from skill_server.flight.recorder import FlightRecorder
 from skill_server.params.located_files import judged_with_files
+from skill_server.state.frame_lookup import NEWER_S, POLL_S
 
 from .arm_runner import ArmRunner
 from .flight_recording import plain_goal
@@ -29,8 +30,6 @@ from .previews import Previews
 from .result_encoding import feedback_to_msg, result_to_msg
 
 Body = ArmRequest[ExecutionResult]
-NEWER_S, POLL_S = 0.5, 0.02
-"""Steady time in which a pose that a goal needs must come: its client may have received it a moment before."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +219,7 @@ class Gate:
 
 
 def _admitted(admit: Callable[[Any], Body], goal: Any) -> Body:
+    """Admit a goal; wait for the pose of what it names, which its client may have received a moment before."""
     until, pause = time.monotonic() + NEWER_S, threading.Event()
     while True:
         try:

@@ -19,19 +19,24 @@ DROP_M = 0.005
 """Objects that are put down this near to their support rest at once."""
 SCENES = ROOT / "config" / "scenes"
 
-SMALL = """
+TABLE = """
 name: small
 objects:
   table:
     static: true
     pose: {position: [0.5, 0.0, -0.05]}
     shapes: [{type: box, size: [1.0, 1.0, 0.1]}]
+"""
+SMALL = (
+    TABLE
+    + """
   block:
     mass: 0.2
     pose: {position: [0.5, 0.0, 0.02]}
     shapes: [{type: box, size: [0.04, 0.04, 0.04]}]
     randomize: {x: [0.3, 0.7], y: [-0.2, 0.2], yaw: [-1.0, 1.0], size_scale: [0.5, 1.5]}
 """
+)
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -235,13 +240,9 @@ def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, expected: st
         load_scene(write(tmp_path, text))
 
 
-VARIED = """
-name: varied
-objects:
-  table:
-    static: true
-    pose: {position: [0.5, 0.0, -0.05]}
-    shapes: [{type: box, size: [1.0, 1.0, 0.1]}]
+VARIED = (
+    TABLE
+    + """
   block:
     mass: 0.2
     pose: {position: [0.5, 0.0, 0.02]}
@@ -252,6 +253,7 @@ objects:
       - {label: can, shapes: [{type: cylinder, size: [0.03, 0.10]}], mass: 0.3, friction: 0.5, color: [0, 1, 0, 1]}
       - {shapes: [{type: sphere, size: [0.025]}]}
 """
+)
 
 
 def test_a_seed_chooses_the_form_of_an_object_which_stands_on_the_same_ground(tmp_path: Path) -> None:
@@ -278,7 +280,7 @@ def test_a_seed_chooses_the_form_of_an_object_which_stands_on_the_same_ground(tm
     [
         ("{label: nothing}", "variants\\[0\\]: needs one of shapes, container and usd"),
         ("{shapes: [{type: sphere, size: [0.02]}], mass: -1}", "mass: is -1 kg; give a mass above 0"),
-        ("{usd: missing.usda}", "block.*missing.usda"),
+        ("{usd: missing.usda}", r"objects.block.variants\[0\].usd: .*missing.usda"),
     ],
 )
 def test_a_form_with_a_fault_is_named(tmp_path: Path, written: str, said: str) -> None:
