@@ -71,6 +71,14 @@ class Deadline:
         """Steady time since the start."""
         return time.monotonic() - self.started_s
 
+    def postponed(self, by_s: float) -> Deadline:
+        """Return a deadline that does not count some of the time that has passed.
+
+        Args:
+            by_s: The time that does not count, s.
+        """
+        return Deadline(self.should_stop, self.budget_s, self.started_s + by_s)
+
     def poll(self, about: Callable[[], str] = str) -> None:
         """Raise an exception when stopped or out of time.
 

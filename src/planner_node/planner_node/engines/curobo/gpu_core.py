@@ -123,8 +123,15 @@ class GpuCore(Core):
         task = CuroboTask.of(self, request, deadline)
         for chosen in dict.fromkeys((self._coarse, self._fine)):
             self.planned_again += chosen is not self._coarse
+            waited_s = self._builds.waited_s
+            rows = self._rows.read(self.scene, self.scene.world, objects_off(request.scene, self.scene.world))
+            solvers = self._with_room(task.arm, chosen, rows)
+            # A build is for all later requests: it takes nothing of the time of the one that waits for it.
+            deadline = deadline.postponed(self._builds.waited_s - waited_s)
+            if solvers is None:
+                break
             try:
-                return self._try(task, chosen, deadline)
+                return self._try(task, chosen, solvers, rows, deadline)
             except Failed as failed:
                 if failed.outcome.code is not Code.PATH_BLOCKED:
                     raise
@@ -133,13 +140,11 @@ class GpuCore(Core):
         self.handed_over += 1
         return super().plan(request, deadline)
 
-    def _try(self, task: CuroboTask, chosen: SphereSet, deadline: Deadline) -> tuple[Trajectory, int]:
-        """Plan with one set of spheres; PATH_BLOCKED also while its solvers are being built."""
-        arm, scene, world = task.arm, task.request.scene, self.scene.world
-        rows = self._rows.read(self.scene, world, objects_off(scene, world))
-        solvers = self._with_room(arm, chosen, rows)
-        if solvers is None:
-            raise Failed(Code.PATH_BLOCKED, "the GPU's solvers are being built")
+    def _try(
+        self, task: CuroboTask, chosen: SphereSet, solvers: Solvers, rows: Rows, deadline: Deadline
+    ) -> tuple[Trajectory, int]:
+        """Plan with one set of spheres."""
+        arm, scene = task.arm, task.request.scene
         solvers.begin()
         solvers.set_path_weights(task.judge.path_weights)
 

@@ -49,8 +49,9 @@ def test_a_build_runs_beside_its_caller_and_its_error_is_raised_once() -> None:
         builds.wait()
     assert not builds.is_busy()
     done = []
-    Builds(waits=True).start(lambda: done.append(1))
-    assert done == [1]
+    waiting = Builds(waits=True)
+    waiting.start(lambda: done.append(Event().wait(0.05)))
+    assert done == [False] and waiting.waited_s >= 0.05 and builds.waited_s == 0.0
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from threading import Thread
 
@@ -17,6 +18,8 @@ class Builds:
 
     def __init__(self, *, waits: bool) -> None:
         self._waits = waits
+        self.waited_s = 0.0
+        """The sum of the times that ``start`` has waited, s."""
         self._thread: Thread | None = None
         self._error: Exception | None = None
 
@@ -42,7 +45,11 @@ class Builds:
         self._thread = Thread(target=work, name="build of GPU solvers", daemon=True)
         self._thread.start()
         if self._waits:
-            self.wait()
+            began_s = time.monotonic()
+            try:
+                self.wait()
+            finally:
+                self.waited_s += time.monotonic() - began_s
 
     def is_busy(self) -> bool:
         """Check whether a build is under way.
