@@ -19,7 +19,6 @@ from handiwork_core.contracts.planning import (
     ShouldStop,
 )
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
@@ -120,14 +119,14 @@ class CuroboEngine(CpuEngine):
         Returns:
             One configuration or code per pose.
         """
-        from .curobo.batch_configurations import LEAST_POSES, PROBED, is_for_gpu, probe, solve_many
+        from .curobo.batch_configurations import LEAST_POSES, is_for_gpu, solve_many, solved_share
 
         count = len(request.world_T_ee)
         if count < LEAST_POSES or request.scene.others or self._gpu.is_building:
             return super().solve_ik(request, should_stop)
-        some = super().solve_ik(probe(request), should_stop)
-        if not is_for_gpu(count, sum(code is Code.OK for code in some.codes) / PROBED):
-            return super().solve_ik(request, should_stop)
+        on_cpu = super().solve_ik
+        if not is_for_gpu(count, solved_share(request, lambda some: on_cpu(some, should_stop))):
+            return on_cpu(request, should_stop)
         opened = lambda: self._batches.configurations(request.arm, request.scene)  # noqa: E731
         return solve_many(self._gpu, request, opened, should_stop)
 

@@ -24,8 +24,10 @@ from .solvers.configurations import POSES, STARTS, Solutions
 
 LEAST_POSES = 2_000
 """Fewer poses are always the CPU engine's."""
-PROBED = 256
-"""Poses that the CPU engine solves first, to estimate how many of them can be reached."""
+PROBED = (64, 256)
+"""Poses that the CPU engine solves first, to estimate how many can be reached; the second number only above FEW."""
+FEW = 0.8
+"""Below this share of the first poses the GPU is faster anyway, and each pose without a solution takes long."""
 SOLVED_S, MISSED_S = 1.0e-5, 3.4e-4
 """Measured times of the CPU engine for a pose that it solves, and for one that it does not, on one core."""
 GPU_S, GPU_CALL_S = 1.1e-5, 0.1
@@ -65,14 +67,21 @@ def is_for_gpu(count: int, solved_share: float) -> bool:
     return on_cpu > GPU_CALL_S + count * GPU_S
 
 
-def probe(request: IkRequest) -> IkRequest:
-    """Return the request for PROBED poses from all over a larger one.
+def solved_share(request: IkRequest, solve: Callable[[IkRequest], IkResult]) -> float:
+    """Estimate which share of the poses has a solution, from some all over the request.
 
     Args:
-        request: The request.
+        request: The request, of many poses.
+        solve: Solves the few poses.
     """
-    rows = np.linspace(0, len(request.world_T_ee) - 1, PROBED).astype(int)
-    return replace(request, world_T_ee=tuple(request.world_T_ee[i] for i in rows))
+    share = 1.0
+    for count in PROBED:
+        rows = np.linspace(0, len(request.world_T_ee) - 1, count).astype(int)
+        some = replace(request, world_T_ee=tuple(request.world_T_ee[i] for i in rows))
+        share = sum(code is Code.OK for code in solve(some).codes) / count
+        if share < FEW:
+            break
+    return share
 
 
 def solve_many(

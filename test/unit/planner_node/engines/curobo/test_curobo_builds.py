@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import Attachment, IkRequest, SceneQuery
+from handiwork_core.contracts.planning import Attachment, IkRequest, IkResult, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.robot.kinematics import forward
@@ -17,11 +17,10 @@ from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo.batch_configurations import (
     LEAST_POSES,
-    PROBED,
     base_rows,
     is_for_gpu,
-    probe,
     solve_many,
+    solved_share,
 )
 from planner_node.engines.curobo.device.builds import Builds
 from planner_node.engines.curobo.model.bounding_spheres import BoundingSpheres
@@ -88,8 +87,19 @@ def test_the_gpu_is_chosen_for_many_poses_of_which_not_all_can_be_reached() -> N
     assert is_for_gpu(LEAST_POSES, 0.4)
     assert not is_for_gpu(5_000, 1.0), "the CPU engine takes 50 ms"
     poses = tuple(Pose.of((float(i), 0.0, 0.0)) for i in range(3000))
-    some = probe(IkRequest("", poses, np.zeros(7))).world_T_ee
-    assert len(some) == PROBED and some[0] is poses[0] and some[-1] is poses[-1]
+    request, asked = IkRequest("", poses, np.zeros(7)), []
+
+    def solve(some: IkRequest, missed: int) -> IkResult:
+        count = len(some.world_T_ee)
+        asked.append(count)
+        assert some.world_T_ee[0] is poses[0] and some.world_T_ee[-1] is poses[-1]
+        codes = (Code.NO_IK,) * missed + (Code.OK,) * (count - missed)
+        return IkResult(codes, np.zeros((count, 7)), np.zeros(count), np.zeros(count), 0.0)
+
+    assert solved_share(request, lambda some: solve(some, 16)) == 0.75
+    assert asked == [64], "one in four is missed: more poses would only take time"
+    assert solved_share(request, lambda some: solve(some, 1)) == 255 / 256
+    assert asked == [64, 64, 256]
 
 
 class NearSolutions:
