@@ -97,6 +97,8 @@ def test_the_result_has_the_verdict() -> None:
     found = policy_result(outcome.message)
     assert outcome.ok
     assert found is not None and found["success"] and found["verdict"] == "seen"
+    p50, p95, p99 = found["step_ms"]
+    assert 0.0 < p50 <= p95 <= p99
     assert policy_result("a sentence") is None and policy_result("a; result: {") is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ class PolicyRunner:
         self._progress = Progress(settings.subtasks)
         self._events = EventWatch(robot, settings.guard.may_touch)
         self._latency_s, self._late, self._chunks = list[float](), 0, 0
+        self._step_s = list[float]()
         self._kept: deque[tuple[int, Array]] = deque(maxlen=KEPT_STEPS)
         self._past: deque[Array] = deque(maxlen=PAST_STEPS)
         self._width, self._next_ask = math.nan, 0
@@ -130,10 +132,11 @@ class PolicyRunner:
         begun_s, step = self.port.now_s(), 0
         try:
             while True:
-                time_s = self.port.now_s() - begun_s
+                time_s, looked_s = self.port.now_s() - begun_s, time.perf_counter()
                 self._look(time_s)
                 self._check_ends(time_s)
                 self._step(step)
+                self._step_s.append(time.perf_counter() - looked_s)
                 step = self._wait(step + 1)
         except _End as end:
             finished = end
@@ -284,6 +287,7 @@ class PolicyRunner:
     def _result(self, end: _End, steps: int, time_s: float) -> PolicyResult:
         progress, counts = self._progress, self.guard.counts
         p50, p95 = np.percentile(self._latency_s, [50, 95]) if self._latency_s else (0.0, 0.0)
+        own = np.percentile(self._step_s, [50, 95, 99]) if self._step_s else np.zeros(3)
         return PolicyResult(
             end.end,
             end.message,
@@ -301,6 +305,7 @@ class PolicyRunner:
             self._chunks,
             self._late,
             (1e3 * float(p50), 1e3 * float(p95), 1e3 * max(self._latency_s, default=0.0)),
+            (1e3 * float(own[0]), 1e3 * float(own[1]), 1e3 * float(own[2])),
             counts.shown(),
             counts.changed,
             dict(counts.reasons.most_common(8)),

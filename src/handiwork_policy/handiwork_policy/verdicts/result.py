@@ -71,6 +71,8 @@ class PolicyResult:
         chunks: Number of chunks.
         late_steps: Number of steps in which the arm braked for want of a command.
         inference_ms: Latency of the answers: p50, p95 and greatest, ms.
+        step_ms: Time that a step of the loop takes from its look at the world to its command: p50, p95 and p99, ms.
+            Only in lock-step it has the wait for the server in it.
         guard: Number of commands that the guard changed, by kind.
         guard_changed: Number of commands that it changed.
         guard_reasons: The commonest reasons with their counts.
@@ -92,6 +94,7 @@ class PolicyResult:
     chunks: int
     late_steps: int
     inference_ms: tuple[float, float, float]
+    step_ms: tuple[float, float, float] = (0.0, 0.0, 0.0)
     guard: Mapping[str, int] = field(default_factory=dict)
     guard_changed: int = 0
     guard_reasons: Mapping[str, int] = field(default_factory=dict)
