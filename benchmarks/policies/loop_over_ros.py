@@ -42,7 +42,7 @@ def show(rate_hz: float) -> None:
     senders = [node.create_publisher(Image, TOPIC.format(key), LATEST) for key in KEYS]
     rng, due_s, pause = np.random.default_rng(0), time.monotonic(), threading.Event()
     data = [rng.integers(0, 256, 3 * SIDE * SIDE, dtype=np.uint8).tobytes() for _ in KEYS]
-    while not pause.wait(max(0.0, due_s - time.monotonic())):
+    while not pause.wait(max(0.0, due_s - time.monotonic())) and node.context.ok():
         due_s += 1.0 / rate_hz
         for sender, pixels in zip(senders, data, strict=True):
             image = Image(width=SIDE, height=SIDE, encoding="rgb8", step=3 * SIDE)

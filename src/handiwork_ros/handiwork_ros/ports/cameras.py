@@ -105,4 +105,6 @@ def rgb_of(image: Image) -> NDArray[np.uint8]:
         raise ValueError(f"has {len(image.data)} bytes for {size}; correct the camera's driver")
     rows = np.frombuffer(image.data, dtype=np.uint8, count=height * step).reshape(height, step)
     pixels = rows[:, : width * count].reshape(height, width, count)
+    if order == (0, 1, 2) and count == len(order):
+        return np.ascontiguousarray(pixels)  # An index by a tuple copies, 0.4 ms for 224x224.
     return np.ascontiguousarray(pixels[:, :, order])
