@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from handiwork_core.bundles.bundle import Bundle, Call, Head, LogLine, Seen, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
-from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill import Context, Skill, Stopped
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
@@ -114,6 +114,8 @@ class FlightRecorder:
         """
         try:
             trace = RunTrace(params, context, context.partners, plan_only=plan_only)
+        except Stopped:
+            return None  # A goal that is cancelled before it has begun: it ends by itself.
         except Exception as error:  # noqa: BLE001 - a recorder must not end a goal
             log.warning(NOT_KEPT, type(error).__name__, error)
             return None

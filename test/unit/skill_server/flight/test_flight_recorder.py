@@ -20,6 +20,7 @@ from handiwork_core.bundles import bundle as bundle_module
 from handiwork_core.bundles.bundle import Bundle, BundleError, Call, LogLine, Seen, read_bundle, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.contracts.planning import CandidatesRequest, CandidatesResult
+from handiwork_core.contracts.skill import Stopped
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.testing.fakes import Cell, FakePlanner, Fakes, FakeWorld, blocked
@@ -291,6 +292,19 @@ def test_a_recorder_that_fails_changes_no_goal(
     monkeypatch.setattr(recorder_module, "RunTrace", broken)
     assert recorded(recorder, made()).outcome.ok
     assert caplog.text.count("a fault of the recorder") == 3
+
+
+def test_a_goal_that_is_stopped_before_it_begins_is_no_fault_of_the_recorder(
+    recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stopped(*_args: object, **_named: object) -> None:
+        raise Stopped(Code.SHUTDOWN)
+
+    monkeypatch.setattr(recorder_module, "RunTrace", stopped)
+    f = made()
+    f.context.token.set(Code.SHUTDOWN)
+    assert recorded(recorder, f).outcome.code is Code.SHUTDOWN
+    assert not caplog.text
 
 
 def test_a_long_run_in_a_huge_world_has_a_bound() -> None:
