@@ -139,6 +139,8 @@ class FlightRecorder:
         try:
             head = self._head(skill.name, skill.name, result.arm, result.outcome)
             return replace(result, bundle=self._keep(trace.bundle(head, {})))
+        except Stopped:
+            return result  # Its goal has ended without it, and its ports answer nothing any more.
         except Exception as error:  # noqa: BLE001 - a recorder must not change how a goal ends
             log.warning(NOT_KEPT, type(error).__name__, error)
             return result

@@ -294,7 +294,7 @@ def test_a_recorder_that_fails_changes_no_goal(
     assert caplog.text.count("a fault of the recorder") == 3
 
 
-def test_a_goal_that_is_stopped_before_it_begins_is_no_fault_of_the_recorder(
+def test_a_goal_that_is_stopped_before_it_begins_or_ends_is_no_fault_of_the_recorder(
     recorder: FlightRecorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def stopped(*_args: object, **_named: object) -> None:
@@ -304,6 +304,12 @@ def test_a_goal_that_is_stopped_before_it_begins_is_no_fault_of_the_recorder(
     f = made()
     f.context.token.set(Code.SHUTDOWN)
     assert recorded(recorder, f).outcome.code is Code.SHUTDOWN
+    monkeypatch.undo()
+    monkeypatch.setattr(RunTrace, "bundle", stopped)
+    f = made()
+    f.arm.miss = np.array([0.012, 0, 0, 0, 0, 0])
+    result = recorded(recorder, f)
+    assert (result.outcome.code, result.bundle) == (Code.NOT_REACHED, "")
     assert not caplog.text
 
 
