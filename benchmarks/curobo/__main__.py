@@ -11,7 +11,20 @@ import time
 
 from planner_node.engines import CuroboEngine
 
-from . import agreement, batch, cold, configurations, grasp, mbm, overhead, regimes, robots, soak, together
+from . import (
+    agreement,
+    batch,
+    cold,
+    configurations,
+    grasp,
+    mbm,
+    overhead,
+    regimes,
+    robots,
+    soak,
+    together,
+    voxels,
+)
 from .machine import machine
 
 
@@ -34,6 +47,7 @@ PARTS = {
     "grasp": grasp.main,
     "robots": robots.main,
     "together": together.main,
+    "voxels": voxels.main,
     "service": _service,
 }
 

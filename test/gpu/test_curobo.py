@@ -22,6 +22,7 @@ from handiwork_core.model.world import (
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.voxels.voxel_map import UNMODELLED, VoxelGrid, VoxelMap
 from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CpuEngine, CuroboEngine
@@ -107,6 +108,62 @@ def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
     differ = touches != (border < 0.0)
     assert np.abs(border[differ]).max(initial=0.0) < ACTIVATION_M
     assert differ.mean() < 0.01, "meshes are not exactly round, but nearly"
+
+
+def measured(points: Array, cell_m: float = 0.02) -> World:
+    """Return a world of which nothing is known but the cells that points occupy, (n, 3), m."""
+    grid = VoxelGrid.over((0.5, 0.0, 0.4), (0.8, 1.2, 0.8), cell_m)
+    return World(0.0, 5, voxels=VoxelMap.of_points(grid, points, grain_m=0.004))
+
+
+def test_both_engines_see_the_same_obstacles_that_nobody_modelled(robot: Robot) -> None:
+    engine = WaitingEngine(robot, Pose.identity(), lambda _share, _text: None, builds_planners=False)
+    try:
+        rng = np.random.default_rng(8)
+        corners = rng.uniform((0.2, -0.5, 0.1), (0.8, 0.5, 0.7), (12, 3))
+        clumps = [corner + rng.uniform(0.0, 0.08, (400, 3)) for corner in corners]
+        engine.update_world(measured(np.concatenate(clumps)))
+        q = configurations(engine, 4_000)
+        touches = ~engine.free("", q, SceneQuery())
+        query = engine._core.read(robot.arm(""), SceneQuery())
+        shapes, border = len(query.scene.kind), np.empty(len(q))
+        for i, row in enumerate(q):
+            d = query.distances(row, 0.1)
+            border[i] = min(d[:, :shapes].min() - INFLATE_M, d[:, shapes:].min(initial=1.0))
+        assert 0.02 < touches.mean() < 0.98, "both kinds have to be there"
+        assert not (~touches & (border < -INFLATE_M)).any(), "what touches a cell is not free"
+        assert np.abs(border[touches != (border < 0.0)]).max(initial=0.0) < 0.02
+        ignoring = SceneQuery(ignored=frozenset({UNMODELLED}))
+        assert engine.free("", q, ignoring).mean() > (~touches).mean()
+    finally:
+        engine.close()
+
+
+def test_motions_keep_clear_of_what_nobody_modelled(robot: Robot) -> None:
+    """A wall of cells stands between start and goal; cuRobo has to go around it, and does it itself."""
+    engine = WaitingEngine(robot, Pose.identity(), lambda _share, _text: None)
+    referee = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
+    start = np.array(robot.arm("").home_q)
+    start[0] = -0.8
+    end = start.copy()
+    end[0] = 0.8
+    y, z = (part.ravel() for part in np.meshgrid(np.arange(0.3, 0.8, 0.01), np.arange(0.0, 0.45, 0.01)))
+    wall = measured(np.column_stack([y, np.zeros(len(y)), z]))
+    try:
+        for one in (engine, referee):
+            one.update_world(wall)
+        for seed in range(5):
+            request = PlanRequest("", start, JointGoals(end[None]), seed=seed, budget_s=5.0)
+            found = engine.plan(request, lambda: False)
+            assert found.code is Code.OK and found.trajectory is not None, found.message
+            verdict = referee.validate("", found.trajectory, SceneQuery(), start)
+            assert verdict.code is Code.OK, verdict.message
+        assert engine._gpu.handed_over < 5, "cuRobo has to see the wall"
+        batch = [PlanRequest("", start, JointGoals(end[None]), seed=i, budget_s=20.0) for i in range(32)]
+        results = engine.plan_batch(batch, lambda: False)
+        assert all(one.code is Code.OK for one in results)
+    finally:
+        engine.close()
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.contracts.planning import (
-    Capability,
     IkRequest,
     IkResult,
     PlanRequest,
@@ -43,7 +42,6 @@ class CuroboEngine(CpuEngine):
     """
 
     name: ClassVar[str] = "curobo"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.VOXELS}
     is_seeded: ClassVar[bool] = False
     is_finetuned: ClassVar[bool] = False
     waits_for_builds: ClassVar[bool] = False

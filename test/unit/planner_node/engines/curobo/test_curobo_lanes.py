@@ -66,7 +66,7 @@ def store(places: int, **more: There) -> SimpleNamespace:
 def data() -> SimpleNamespace:
     meshes = store(SOLIDS, mesh_ids=There(np.zeros((LANES, SOLIDS), dtype=np.int64)))
     meshes._wp_device = None
-    return SimpleNamespace(cuboids=store(BOXES), meshes=meshes)
+    return SimpleNamespace(cuboids=store(BOXES), meshes=meshes, voxels=None)
 
 
 def mesh(key: str) -> SolidMesh:

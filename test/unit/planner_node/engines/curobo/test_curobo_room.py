@@ -36,7 +36,7 @@ def test_the_number_of_lanes_is_the_least_that_takes_the_batch_and_fits() -> Non
 
 
 def rows(boxes: int, solids: int) -> SimpleNamespace:
-    return SimpleNamespace(boxes=[None] * boxes, solids=(None,) * solids)
+    return SimpleNamespace(boxes=[None] * boxes, solids=(None,) * solids, cells=0)
 
 
 def test_room_is_exact_with_one_place_more_and_grows_only_when_needed() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda
 
+from .field_rows import FieldRows
 from .scene_rows import Rows
 
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
@@ -27,10 +28,12 @@ class BufferSizes:
     Attributes:
         boxes: Places for boxes.
         solids: Places for meshes.
+        cells: Cells of the voxel grid; 0 for none.
     """
 
     boxes: int = 8
     solids: int = 1
+    cells: int = 0
 
     @classmethod
     def of(cls, rows: Rows) -> BufferSizes:
@@ -39,7 +42,15 @@ class BufferSizes:
         Args:
             rows: The obstacles.
         """
-        return cls(len(rows.boxes) + 1, len(rows.solids) + 1)
+        return cls(len(rows.boxes) + 1, len(rows.solids) + 1, rows.cells)
+
+    @property
+    def cache(self) -> dict[str, Any]:
+        """The setting of this name of cuRobo; the shape of its voxel grid is written with each field."""
+        cache: dict[str, Any] = {"cuboid": self.boxes, "mesh": self.solids}
+        if self.cells:
+            cache["voxel"] = {"layers": 1, "dims": [float(self.cells), 1.0, 1.0], "voxel_size": 1.0}
+        return cache
 
     def holds(self, rows: Rows) -> bool:
         """Check whether ``rows`` fit.
@@ -47,7 +58,8 @@ class BufferSizes:
         Args:
             rows: The obstacles.
         """
-        return len(rows.boxes) <= self.boxes and len(rows.solids) <= self.solids
+        fit = len(rows.boxes) <= self.boxes and len(rows.solids) <= self.solids
+        return fit and rows.cells <= self.cells
 
     def wastes(self, rows: Rows) -> bool:
         """Check whether a room made for ``rows`` would have fewer places by more than UNUSED_MOST.
@@ -70,7 +82,9 @@ class BufferSizes:
         if self.holds(rows):
             return self
         exact = BufferSizes.of(rows)
-        return BufferSizes(max(self.boxes, exact.boxes), max(self.solids, exact.solids))
+        return BufferSizes(
+            max(self.boxes, exact.boxes), max(self.solids, exact.solids), max(self.cells, exact.cells)
+        )
 
 
 class SphereBuffer:
@@ -110,8 +124,55 @@ class SphereBuffer:
         return True
 
 
+class FieldBuffer:
+    """The voxel grid of each world.
+
+    Args:
+        cuda: The loaded libraries.
+        store: cuRobo's voxel data; None when there is no room for a grid.
+        lanes: Number of worlds.
+    """
+
+    def __init__(self, cuda: Cuda, store: Any, lanes: int = 1) -> None:  # noqa: ANN401
+        self._cuda, self._store = cuda, store
+        self._now: list[tuple[FieldRows | None, bool]] = [(None, False)] * lanes
+
+    def write(self, lane: int, rows: Rows) -> bool:
+        """Copy a world's field to the GPU when it differs from the one there.
+
+        Args:
+            lane: Index of the world.
+            rows: The obstacles; there must be room for their field.
+
+        Returns:
+            Whether something changed.
+        """
+        before, wanted = self._now[lane], (rows.field, rows.field is not None and rows.field_on)
+        if wanted == before:
+            return False
+        if rows.field is not None and rows.field is not before[0]:
+            self._copy(lane, rows.field)
+        if self._store is not None:
+            self._store.enable[lane, 0] = int(wanted[1])
+        self._now[lane] = wanted
+        return True
+
+    def forget(self) -> None:
+        """Note that the GPU's copies were cleared."""
+        self._now = [(None, False)] * len(self._now)
+
+    def _copy(self, lane: int, field: FieldRows) -> None:
+        torch, store, to = self._cuda.torch, self._store, self._cuda.device.to_device
+        cells = np.array(field.values.shape)
+        store.features[lane, 0, : field.values.size, 0].copy_(torch.from_numpy(field.values.ravel()))
+        store.params[lane, 0].copy_(to(np.array([*cells, field.cell_m])))
+        store.dims[lane, 0, :3] = to(cells * field.cell_m)
+        store.inv_pose[lane, 0, :7] = to(field.pose)
+        store.count[lane] = 1
+
+
 class WorldBuffer:
-    """Boxes and meshes of the only world.
+    """Boxes, meshes and voxel grid of the only world.
 
     Args:
         cuda: The loaded libraries.
@@ -120,6 +181,7 @@ class WorldBuffer:
 
     def __init__(self, cuda: Cuda, data: Any) -> None:  # noqa: ANN401
         self._cuda, self._data = cuda, data
+        self._field = FieldBuffer(cuda, data.voxels)
         self._now: Rows | None = None
 
     def write(self, rows: Rows) -> bool:
@@ -143,11 +205,13 @@ class WorldBuffer:
             if before is None or changed or not np.array_equal(now, getattr(before, name)):
                 self._write(name, now)
                 changed = True
+        changed |= self._field.write(0, rows)
         self._now = rows
         return changed
 
     def _load(self, rows: Rows) -> None:
         self._data.clear(0)
+        self._field.forget()
         boxes, meshes = self._data.cuboids, self._data.meshes
         count = len(rows.boxes)
         boxes.dims[0, :count, :3] = self._cuda.device.to_device(rows.boxes)

@@ -11,6 +11,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda
 
+from .buffers import FieldBuffer
 from .scene_rows import Rows, SolidMesh
 
 MESHES_KEPT = 1024
@@ -73,7 +74,7 @@ class LaneSpheres:
 
 
 class LaneWorlds:
-    """Boxes and meshes of the worlds of all lanes.
+    """Boxes, meshes and voxel grids of the worlds of all lanes.
 
     Args:
         cuda: The loaded libraries.
@@ -84,6 +85,7 @@ class LaneWorlds:
         self._cuda, self._data = cuda, data
         self._boxes, self._solids = _Host(cuda, data.cuboids), _Host(cuda, data.meshes)
         self._ids = data.meshes.mesh_ids.cpu().numpy().copy()
+        self._fields = FieldBuffer(cuda, data.voxels, len(self._ids))
         self._used: dict[int, tuple[str, ...]] = {}
         self._known: dict[str, Any] = {}
         """Key -> mesh on the GPU; those that were used last come last."""
@@ -101,6 +103,7 @@ class LaneWorlds:
             self._solids.fill(lane, sizes, rows.solid_poses, rows.solid_on)
             self._ids[lane, : len(rows.solids)] = [self._id(solid) for solid in rows.solids]
             self._used[lane] = tuple(solid.key for solid in rows.solids)
+            self._fields.write(lane, rows)
         self._boxes.send()
         self._solids.send()
         meshes = self._data.meshes

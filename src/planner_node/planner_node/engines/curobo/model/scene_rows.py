@@ -1,4 +1,4 @@
-"""Our world as cuRobo's boxes and meshes in the robot's base frame, with versions: only changes are sent."""
+"""Our world as cuRobo's boxes, meshes and voxel grid in the robot's base frame: only changes are sent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from handiwork_core.model.world import (
     ShapeKind,
     World,
 )
+from handiwork_core.voxels.voxel_map import UNMODELLED
+from handiwork_planning.distance.voxel_field import Field
 from handiwork_planning.scene.scene import CollisionScene
 
+from .field_rows import FieldRows, field_rows
 from .solids import mesh_of
 
 Flags = NDArray[np.bool_]
@@ -52,6 +55,8 @@ class Rows:
         solid_poses: shape_T_base of the meshes, (s, 7).
         box_on: Whether each box is an obstacle, (b,).
         solid_on: Whether each mesh is an obstacle, (s,).
+        field: Distances to what nobody modelled; None when nothing was measured.
+        field_on: Whether it is an obstacle.
     """
 
     geometry: int
@@ -61,6 +66,13 @@ class Rows:
     solid_poses: Array
     box_on: Flags
     solid_on: Flags
+    field: FieldRows | None = None
+    field_on: bool = False
+
+    @property
+    def cells(self) -> int:
+        """Number of cells of the voxel grid; 0 when there is none."""
+        return 0 if self.field is None else self.field.values.size
 
     def equals(self, other: Rows) -> bool:
         """Check whether both have the same obstacles at the same poses.
@@ -69,8 +81,11 @@ class Rows:
             other: The other obstacles.
         """
         names = ("box_poses", "solid_poses", "box_on", "solid_on")
-        return self.geometry == other.geometry and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        same = self.geometry == other.geometry and self.field is other.field
+        return (
+            same
+            and self.field_on == other.field_on
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
         )
 
 
@@ -91,6 +106,7 @@ class SceneRows:
         self._at: Array = np.zeros((0, 12))
         self._poses: Array = np.zeros((0, 7))
         self._geometry = 0
+        self._field: tuple[Field, FieldRows] | None = None
         self._last: Rows | None = None
 
     def read(self, scene: CollisionScene, world: World, off: set[str]) -> Rows:
@@ -110,15 +126,33 @@ class SceneRows:
             a is not b for a, b in zip(shapes, self._shapes, strict=True)
         ):
             self._rebuild(shapes)
-        self._place(scene.arrays.pose)
-        on = np.array([name not in off for name in scene.names], dtype=bool)
+        # Obstacles that nobody modelled are one shape more, the last.
+        self._place(scene.arrays.pose[: len(shapes)])
+        on = np.array([name not in off for name in scene.names[: len(shapes)]], dtype=bool)
         box = self._is_box
         now = Rows(
-            self._geometry, self._boxes, self._made, self._poses[box], self._poses[~box], on[box], on[~box]
+            self._geometry,
+            self._boxes,
+            self._made,
+            self._poses[box],
+            self._poses[~box],
+            on[box],
+            on[~box],
+            self._measured(scene, world),
+            UNMODELLED not in off,
         )
         if self._last is None or not now.equals(self._last):
             self._last = now
         return self._last
+
+    def _measured(self, scene: CollisionScene, world: World) -> FieldRows | None:
+        if world.voxels is None:
+            self._field = None
+            return None
+        field = scene.arrays.field
+        if self._field is None or self._field[0] is not field:
+            self._field = (field, field_rows(field, scene.arrays.field_frame, self._world_T_base))
+        return self._field[1]
 
     def _rebuild(self, shapes: list[Shape]) -> None:
         self._geometry = next(_GEOMETRIES)

@@ -74,7 +74,7 @@ class WideSolvers:
             made = cuda.MotionPlannerCfg.create(
                 robot=robot,
                 trajopt_transition_model=spline_settings(samples),
-                collision_cache={"cuboid": room.boxes, "mesh": room.solids},
+                collision_cache=room.cache,
                 num_trajopt_seeds=seeds,
                 position_tolerance=REACHED_M,
                 orientation_tolerance=REACHED_RAD,

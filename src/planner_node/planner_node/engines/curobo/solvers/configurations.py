@@ -72,9 +72,8 @@ class ConfigurationSolvers:
         self._cuda, self._names, self.room = cuda, list(joint_names), room
         with guarded("building its checks of configurations"):
             self._robot = cuda.RobotCfg.create(config, cuda.device)
-            cache = {"cuboid": room.boxes, "mesh": room.solids}
             self._scene = cuda.create_scene_collision(
-                cuda.SceneCollisionCfg(device_cfg=cuda.device, scene_model=None, cache=cache)
+                cuda.SceneCollisionCfg(device_cfg=cuda.device, scene_model=None, cache=room.cache)
             )
             self._checker = self._opened(self._robot)
             self._bounds = self._opened(cuda.RobotCfg.create(bounds, cuda.device))

@@ -90,7 +90,7 @@ class Solvers:
             made = cuda.MotionPlannerCfg.create(
                 robot=self.robot,
                 trajopt_transition_model=spline_settings(SAMPLES),
-                collision_cache={"cuboid": room.boxes, "mesh": room.solids},
+                collision_cache=room.cache,
                 num_trajopt_seeds=SEEDS,
                 position_tolerance=REACHED_M,
                 orientation_tolerance=REACHED_RAD,
