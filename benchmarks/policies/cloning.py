@@ -6,8 +6,10 @@
     handiwork evaluate benchmarks/policies/lift_cube.yaml --policy ws://localhost:8000 --episodes 100000:100200
 
 The network gets joint positions, opening and the poses of hand and cube, and answers with the commands of the next
-steps. Each time that it learns a sample, the arm is displaced, with its hand and what that holds: so the network learns
-to come back to the demonstrated path, and to stay at its end.
+steps. Moments at which nothing moves are left out, as a policy without memory would wait there for ever. Each time that
+the network learns a sample, the arm is displaced, with its hand and what that holds: so it learns to come back to the
+demonstrated path, and to stay at its end. Near the grasp the displacement is small, as the fingers must close there and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm, trange
 
 from handiwork import DatasetFolder
@@ -42,6 +45,8 @@ CHUNK = 16
 EXECUTED = 8
 REST = 50
 """Copies of the last sample of each demonstration, from which the policy learns to stay there."""
+STILL_RAD, STILL_M = 2e-3, 2e-4
+"""A step moves when a joint's command or the opening, commanded or measured, changes by more."""
 LEAST_STD = 1e-3
 RATE = 1e-3
 BETA = (0.9, 0.999)
@@ -56,14 +61,14 @@ class Samples(NamedTuple):
         chunks: Commands of the steps after each, (n, CHUNK, 8): joints, rad, then the opening, m.
         jacobians: Jacobian of the hand in ``world``, (n, 6, 7), m/rad and rad/rad.
         held: 1 where the hand holds the cube, else 0, (n,).
-        resting: 1 for the copies of the last sample, else 0, (n,).
+        away: Distance from the configuration in which the hand closes, the largest of all joints, (n,), rad.
     """
 
     states: Array
     chunks: Array
     jacobians: Array
     held: Array
-    resting: Array
+    away: Array
 
 
 def samples(folder: Path, numbers: Sequence[int], workers: int) -> Samples:
@@ -97,21 +102,36 @@ def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
         if not meta.success:
             continue
         index = [meta.joints.index(name) for name in arm.joint_names]
-        measured = columns["joint_position"][:, index]
-        poses = columns["ee_pose"][:, 0], columns["object_pose"][:, meta.objects.index(OBJECT)]
-        state = np.concatenate([measured, columns["gripper_width"], *map(signed, poses)], axis=1)
-        # The first action of a chunk is for the end of the step that begins with the state.
         command = np.concatenate([columns["joint_command"][:, index], columns["gripper_command"]], axis=1)
+        kept = moving(command, columns["gripper_width"][:, 0])
+        command, measured = command[kept], columns["joint_position"][kept][:, index]
+        poses = columns["ee_pose"][kept, 0], columns["object_pose"][kept, meta.objects.index(OBJECT)]
+        state = np.concatenate([measured, columns["gripper_width"][kept], *map(signed, poses)], axis=1)
+        # The first action of a chunk is for the end of the step that begins with the state.
         ahead = np.minimum(np.arange(len(command))[:, None] + 1 + np.arange(CHUNK), len(command) - 1)
         jacobian = np.array([turn @ kinematics.pose_and_jacobian(q)[1] for q in measured])
-        held = (columns["condition_value"][:, meta.conditions.index(HELD)] == 1).astype(np.float64)
+        held = (columns["condition_value"][kept, meta.conditions.index(HELD)] == 1).astype(np.float64)
+        closing = int(np.argmax(command[:, 7] < command[0, 7]))
+        away = np.abs(measured - measured[closing]).max(axis=1)
         again = np.append(np.arange(len(state)), np.full(REST, len(state) - 1))
-        resting = (np.arange(len(again)) >= len(state)).astype(np.float64)
-        made = [one[again] for one in (state, command[ahead], jacobian, held)]
-        rows.append(Samples._make([*made, resting]))
+        rows.append(Samples._make(one[again] for one in (state, command[ahead], jacobian, held, away)))
     if not rows:
         return None
     return joined(rows)
+
+
+def moving(command: Array, width: Array) -> NDArray[np.int64]:
+    """Return the moments after which something moves, and the last one.
+
+    Args:
+        command: Commands, (n, 8): joints, rad, then the opening, m.
+        width: Measured opening, (n,), m.
+    """
+    steps = np.abs(np.diff(command, axis=0))
+    moves = (
+        (steps[:, :7].max(axis=1) > STILL_RAD) | (steps[:, 7] > STILL_M) | (np.abs(np.diff(width)) > STILL_M)
+    )
+    return np.append(np.flatnonzero(moves), len(command) - 1)
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -279,7 +299,7 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
         given: The samples.
         options: Options of ``train``.
     """
-    states, chunks, jacobians, held, resting = (xp.asarray(one) for one in given)
+    states, chunks, jacobians, held, away = (xp.asarray(one) for one in given)
     rng, targets = xp.random.default_rng(options.seed), chunks.reshape(len(chunks), -1)
     inputs = features(xp, states)
     sizes = (inputs.shape[1], *[options.width] * options.layers, targets.shape[1])
@@ -290,7 +310,8 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
     spread = [xp.maximum(one.std(axis=0), LEAST_STD).astype(np.float32) for one in (inputs, targets)]
     network = Network([*layers, inputs.mean(axis=0), spread[0], targets.mean(axis=0), spread[1]])
     y, optimiser = (targets - network.out_mean) / network.out_std, Adam(xp, network)
-    noise = (options.noise + (options.rest_noise - options.noise) * resting[:, None]).astype(np.float32)
+    least, most = options.noise
+    noise = xp.clip(options.noise_share * away[:, None], least, most).astype(np.float32)
     count, total = 0, options.epochs * -(-len(y) // options.batch)
     loss = 0.0
     with trange(options.epochs, desc="train", unit="epoch", disable=None) as bar:
@@ -363,9 +384,16 @@ def main() -> None:
     training.add_argument("--width", type=int, default=512, help="neurons of a layer")
     training.add_argument("--layers", type=int, default=3)
     training.add_argument(
-        "--noise", type=float, default=0.02, help="displacement of the joints on the path [rad]"
+        "--noise",
+        type=float,
+        nargs=2,
+        default=(0.003, 0.03),
+        metavar=("LEAST", "MOST"),
+        help="displacement of the joints [rad]",
     )
-    training.add_argument("--rest-noise", type=float, default=0.02, help="that at its end [rad]")
+    training.add_argument(
+        "--noise-share", type=float, default=0.15, help="displacement, as a share of the way from the grasp"
+    )
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--workers", type=int, default=1, help="processes that read the episodes")
     training.add_argument("--gpu", action="store_true", help="train with cupy")
