@@ -108,6 +108,8 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
             code = stopped.code if outcome.code is Code.CANCELED else outcome.code
             outcome = replace(outcome, code=code, message=text)
         gripper_state.forget_lost(context, context.world.snapshot())
+    except Stopped:  # its ports were revoked meanwhile, and who revokes them brings the arm to rest
+        return outcome
     except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is named beside it
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
         outcome = replace(outcome, code=Code.INTERNAL, message=text)

@@ -17,6 +17,7 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
     ShouldStop,
 )
+from handiwork_core.contracts.ports import Arm
 from handiwork_core.contracts.skill import Context, Stopped, Token
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -151,6 +152,45 @@ def test_a_skill_that_wakes_up_after_it_was_abandoned_moves_nothing() -> None:
     assert ends[0].code is Code.CANCELED
     assert (f.arm.followed, f.arm.stops) == (0, 0)
     assert f.cell.q == pytest.approx(HOME_Q + 0.1)
+
+
+@dataclass(frozen=True)
+class RevokedWhileItStops:
+    """An arm whose token is revoked between the executor's look at it and the stop, or right after the stop."""
+
+    arm: Arm
+    token: Token
+    is_before: bool
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        return self.arm.follow(trajectory, should_stop=should_stop)
+
+    def stop(self) -> Outcome:
+        if self.is_before:
+            self.token.revoke()
+        stopped = self.arm.stop()
+        self.token.revoke()
+        return stopped
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_body_that_is_abandoned_while_it_stops_its_arm_ends_with_its_first_cause(is_before: bool) -> None:
+    """It was slow to react; the lease stops the arm, and takes the body's end as that of the goal."""
+    f = fenced()
+
+    def cancel(call: str) -> None:
+        if call == "planner.plan":
+            f.context.held["cube"] = HELD  # which the world does not have: it is forgotten after the stop
+            f.context.token.set(Code.CANCELED)
+
+    f.cell.before = cancel
+    f.context.arm = RevokedWhileItStops(f.context.arm, f.context.token, is_before)
+    f.cell.q = HOME_Q + 0.1
+    home = Home()
+    outcome = run_skill(home, home.params_type(), f.context).outcome
+    assert f.context.token.is_revoked
+    assert outcome.code is Code.CANCELED, outcome.message
+    assert "failed" not in outcome.message
 
 
 def test_a_task_takes_the_ports_from_the_skills_of_all_its_arms() -> None:
