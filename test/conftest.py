@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from handiwork_core.process.dds_profiles import profile_variable
 from handiwork_core.process.domain import Lease, lease_free_domain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     lease = config.stash[_LEASE] = lease_free_domain()
     os.environ["ROS_DOMAIN_ID"] = str(lease.domain_id)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
-    os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(ROOT / "config" / "dds" / "localhost.xml")
+    os.environ[profile_variable(os.environ)] = str(ROOT / "config" / "dds" / "localhost.xml")
     os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
     os.environ.pop("ROS_LOCALHOST_ONLY", None)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
+from rclpy.timer import Timer
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
@@ -34,6 +36,8 @@ STATIC_PERIOD_S = 2.0
 """The period of the repetition of static frames, s."""
 PERIOD_S = 0.02
 """The period of the published states, s: 50 Hz."""
+SPACING_S = 0.005
+"""The shortest time from the last states to those that a message of a detector brings, s."""
 
 
 class PerceptionBridge(ManagedNode):
@@ -49,6 +53,8 @@ class PerceptionBridge(ManagedNode):
         self._scene_file = self.parameter("scene_file", "", "scene YAML with the fixed objects")
         self._table_file = self.parameter("table_file", "", "object table YAML: labels, sources, tracking")
         self._clock_s = RosClock(self)
+        self._published_s = 0.0
+        self._soon: Timer | None = None
         self._sources: list[Source] = []
         self._world: WorldTopics | None = None
         self._obstacles: ObstacleSearch | None = None
@@ -82,7 +88,10 @@ class PerceptionBridge(ManagedNode):
             frames = CameraFrames(self, robot, history)
             self._hands = Hands(self, robot, history, self._tracker, frames.base)
             now = self._clock_s.now_s
-            self._sources = [Source(self, one, table, self._tracker, frames, now) for one in table.sources]
+            self._sources = [
+                Source(self, one, table, self._tracker, frames, now, self._publish_seen)
+                for one in table.sources
+            ]
             self._world = WorldTopics(self, scene, self._tracker)
             if table.obstacles.cameras:
                 age_s = table.tracking.max_age
@@ -92,6 +101,8 @@ class PerceptionBridge(ManagedNode):
             # Of steady time, so that readers are not left without a message while the world is paused.
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self.create_timer(PERIOD_S, guard(self, self._on_timer), clock=steady)
+            self._soon = self.create_timer(SPACING_S, guard(self, self._on_soon), clock=steady)
+            self._soon.cancel()
 
         self.on_executor(offer)
 
@@ -130,9 +141,26 @@ class PerceptionBridge(ManagedNode):
             source.poll()
         for name in self._tracker.forget_old(now_s):
             self.get_logger().warning(f"{name!r} was not seen for too long; it is taken out of the world")
+        self._published_s = time.monotonic()
         known = self._world.publish(now_s)
         if self._obstacles is not None:
             self._obstacles.poll(*known)
+
+    def _publish_seen(self) -> None:
+        """Publish what a detector has just seen: at once, or as soon as the last states are old enough."""
+        now_s = self._clock_s.now_s()
+        if self._world is None or self._soon is None or not self.is_active or now_s <= 0.0:
+            return
+        if time.monotonic() - self._published_s >= SPACING_S:
+            self._published_s = time.monotonic()
+            self._world.publish(now_s)
+        elif self._soon.is_canceled():
+            self._soon.reset()
+
+    def _on_soon(self) -> None:
+        if self._soon is not None:
+            self._soon.cancel()
+        self._publish_seen()
 
 
 def main() -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_core.process.dds_profiles import profile_file, profile_variable
 
-WISHES = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE")
+VARIABLE = profile_variable(os.environ)
+WISHES = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", VARIABLE)
 RTPS_BASE, PORTS_OF_A_DOMAIN = 7400, 250
 """Receiving ports of DDS domain d begin at 7400 + 250 d."""
 
@@ -94,7 +96,7 @@ def test_a_node_that_is_asked_to_be_on_the_network_is() -> None:
         {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"},
         {
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET",
-            "FASTRTPS_DEFAULT_PROFILES_FILE": str(PROFILES / "lossy.xml"),
+            VARIABLE: str(PROFILES / profile_file("lossy", os.environ)),
         },
     ],
 )

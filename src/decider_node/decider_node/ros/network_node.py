@@ -64,7 +64,7 @@ class NetworkNode(ManagedNode, ABC, Generic[A, C]):
     def on_start(self) -> None:
         """Build the cell and the network, and subscribe to the joints."""
         if self._cell is None:
-            self._cell, self._context, self._network = self.build()
+            self._cell, self._network_context, self._network = self.build()
             self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_stop(self) -> None:
@@ -118,5 +118,7 @@ class NetworkNode(ManagedNode, ABC, Generic[A, C]):
         if self.is_active and self._cell is not None:
             rests = "objects or tool were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
             rests = f"{self.status_text}; the arm rests\n" if self.status_text else rests
-            self._pictures.publish(String(data=f"{rests}{self._context.status}\n{draw(self._network)}"))
+            self._pictures.publish(
+                String(data=f"{rests}{self._network_context.status}\n{draw(self._network)}")
+            )
             self.shown(self._cell)

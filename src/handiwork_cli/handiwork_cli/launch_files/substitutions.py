@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.process.dds_profiles import ros_distro
 
 from .model import (
     LaunchError,
@@ -76,6 +77,8 @@ def _var(values: list[str], context: _Context) -> str:
 
 def _env(values: list[str], context: _Context) -> str:
     found = context.environment.get(values[0], os.environ.get(values[0]))
+    if found is None and values[0] == "ROS_DISTRO":  # a sourced ROS sets it, the wheels do not
+        found = ros_distro(os.environ)
     if found is None and len(values) == 1:
         raise LaunchError(
             f"environment variable {values[0]!r} is not set; set it, or write $(env {values[0]} default)"

@@ -38,6 +38,7 @@ class Source:
         tracker: Takes the detections.
         frames: Finds frames.
         now: Returns the time of the node's clock, s.
+        on_seen: Called when the detections of a message have reached the tracker.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Source:
         tracker: Tracker,
         frames: CameraFrames,
         now: Callable[[], float],
+        on_seen: Callable[[], None],
     ) -> None:
         self._node, self._spec, self._tracker, self._frames, self._now = node, spec, tracker, frames, now
         settings = table.tracking
@@ -62,7 +64,12 @@ class Source:
         }
         if spec.kind in kinds:
             kind, read = kinds[spec.kind]
-            node.create_subscription(kind, spec.topic, guard(node, lambda m: self._take(read(m))), STREAM)
+
+            def hear(message: Any) -> None:
+                self._take(read(message))
+                on_seen()
+
+            node.create_subscription(kind, spec.topic, guard(node, hear), STREAM)
         self._images: TagImages | None = None
         if spec.kind is SourceKind.TAGS:
 

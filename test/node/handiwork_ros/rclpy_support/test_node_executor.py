@@ -43,6 +43,12 @@ class Destroyer(Waitable):
         node.add_waitable(self)  # before the event handlers of the subscriptions
         self._subscriptions = [node.create_subscription(Empty, topic, lambda _: None, 1) for topic in topics]
 
+    def __enter__(self) -> None:
+        """See Waitable: it has no entities that a wait must keep. From Kilted on an executor asks."""
+
+    def __exit__(self, *_: object) -> None:
+        """See ``__enter__``."""
+
     @property
     def left(self) -> int:
         return len(self._subscriptions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from handiwork_cli.launch_files.model import LaunchError, Substitution
 from handiwork_cli.launch_files.text import parse_template, split_words, typed
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_cli.stack.stack import nodes_of
+from handiwork_core.process.dds_profiles import NEW_VARIABLE, OLD_VARIABLE, profile_variable
 from support.paths import ROOT
 
 BRINGUP = ROOT / "launch" / "bringup.launch.xml"
@@ -179,8 +181,9 @@ def test_unknown_argument_and_choice_are_refused() -> None:
         plan_processes(BRINGUP, {"backend": "mujoko"})
 
 
-DISCOVERY = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE")
-WISHES = (*DISCOVERY, "RMW_IMPLEMENTATION")
+VARIABLE = profile_variable(os.environ)
+DISCOVERY = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", VARIABLE)
+WISHES = (*DISCOVERY[:2], OLD_VARIABLE, NEW_VARIABLE, "RMW_IMPLEMENTATION")
 
 
 def planned_discovery(path: Path, **arguments: str) -> set[tuple[str, str, str]]:
@@ -192,7 +195,7 @@ def planned_discovery(path: Path, **arguments: str) -> set[tuple[str, str, str]]
     required = {a.name: "x" for a in declared_arguments(path) if a.default is None}
     found = set()
     for spec in plan_processes(path, {**required, **arguments}):
-        reach, peers, profile = (spec.environment[name] for name in DISCOVERY)
+        reach, peers, profile = ({**os.environ, **spec.environment}[name] for name in DISCOVERY)
         found.add((reach, peers, Path(profile).name))
     return found
 
@@ -239,7 +242,7 @@ def test_discovery_of_the_environment_holds_unless_the_argument_says_otherwise(
     assert planned_discovery(BRINGUP, discovery="localhost") == {("SYSTEM_DEFAULT", "", "localhost.xml")}
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "fast.xml")}
-    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    monkeypatch.setenv(VARIABLE, "/etc/own.xml")
     assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "own.xml")}
 
 
@@ -252,9 +255,9 @@ def test_another_middleware_is_confined_by_its_range(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("no_discovery_wish")
 def test_a_profile_of_ones_own_is_kept_and_confined_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    monkeypatch.setenv(VARIABLE, "/etc/own.xml")
     assert planned_discovery(BRINGUP) == {("LOCALHOST", "", "own.xml")}
-    made = with_ros_defaults({"FASTRTPS_DEFAULT_PROFILES_FILE": "/etc/own.xml"})
+    made = with_ros_defaults({VARIABLE: "/etc/own.xml"})
     assert (made[DISCOVERY[0]], made[DISCOVERY[2]]) == ("LOCALHOST", "/etc/own.xml")
 
 
@@ -271,7 +274,7 @@ def test_commands_choose_the_profile_by_the_same_rule(
     asked: dict[str, str], reach: str, profile: str
 ) -> None:
     made = with_ros_defaults(asked)
-    assert Path(made["FASTRTPS_DEFAULT_PROFILES_FILE"]).name == profile
+    assert Path(made[VARIABLE]).name == profile
     assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == reach
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from handiwork_cli.chaos.network.namespaces import NamespaceError
 from handiwork_cli.chaos.network.orders import join
 from handiwork_cli.processes.interrupts import INTERRUPTED, interruptible
+from handiwork_core.process.dds_profiles import NEW_VARIABLE, OLD_VARIABLE
 
 if TYPE_CHECKING:
     import socket
@@ -24,7 +25,7 @@ START_S = 60.0
 """The longest wait until the client has found the skill server, s."""
 REACH = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
 """Nothing may pass by the relay: no shared memory, and no profile or server of the user's."""
-NOT_TAKEN = ("ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE", "ROS_DISCOVERY_SERVER")
+NOT_TAKEN = ("ROS_STATIC_PEERS", OLD_VARIABLE, NEW_VARIABLE, "ROS_DISCOVERY_SERVER")
 
 
 class RemoteClient:
