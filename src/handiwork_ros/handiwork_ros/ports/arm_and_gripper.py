@@ -17,9 +17,10 @@ from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.control.goal_refusal import ErrorCode
+from handiwork_core.intake.rest_watch import RestWatch
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
@@ -161,11 +162,10 @@ class ArmClient:
     def _brake(self, generation: int, then: Outcome) -> Outcome:
         """Cancel, then wait until all goals up to a generation have ended and the joints are at rest.
 
-        The joints must be slow for ``REST_TIME_S`` of their stamps: an arm that swings out has moments without speed.
+        An arm that swings out has moments without speed; see ``RestWatch``.
         """
-        asked_s = time.monotonic()
+        asked_s, rest = time.monotonic(), RestWatch()
         same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
-        slow_since_s = math.inf
         while time.monotonic() < asked_s + BRAKE_S:
             running = self._goals.open(generation)
             for run in running:
@@ -178,8 +178,8 @@ class ArmClient:
             # Compare times of arrival only, because this thread may be delayed between two checks.
             is_frozen = received_s - same[1] > STANDSTILL_S
             joints = self._world.snapshot().joints
-            slow_since_s = min(slow_since_s, joints.stamp_s) if self._is_slow(joints) else math.inf
-            if not running and (is_frozen or joints.stamp_s - slow_since_s >= REST_TIME_S):
+            is_at_rest = rest.observe(joints.stamp_s, is_slow=self._is_slow(joints))
+            if not running and (is_frozen or is_at_rest):
                 return then
             time.sleep(POLL_S)  # noqa: TID251 - several signals at once
         if then.code is Code.ROBOT_STOPPED and self._is_slow(self._world.snapshot().joints):
