@@ -7,7 +7,7 @@ import math
 from handiwork_core.model.thresholds import REST_TIME_S
 
 GAP_S = 2.0 * REST_TIME_S
-"""Between samples whose stamps are farther apart the arm may have swung to and fro, s."""
+"""Between samples whose stamps are farther apart the arm may have swung out and back, s."""
 LEAST_SAMPLES = 3
 """Slow samples in a row, at least: two may be the two ends of a swing."""
 SPARSE_REST_S = 0.5
