@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 
+from benchmarks.perception import clouds_on_gpu
 from planner_node.engines import CuroboEngine
 
 from . import (
@@ -23,7 +24,6 @@ from . import (
     robots,
     soak,
     together,
-    voxels,
 )
 from .machine import machine
 
@@ -47,7 +47,7 @@ PARTS = {
     "grasp": grasp.main,
     "robots": robots.main,
     "together": together.main,
-    "voxels": voxels.main,
+    "voxels": clouds_on_gpu.main,
     "service": _service,
 }
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from handiwork_core.model.thresholds import REST_TIME_S
-
-GAP_S = 2.0 * REST_TIME_S
+GAP_S = 0.1
 """Between samples whose stamps are farther apart the arm may have swung out and back, s."""
 LEAST_SAMPLES = 3
 """Slow samples in a row, at least: two may be the two ends of a swing."""
@@ -17,12 +15,16 @@ SPARSE_REST_S = 0.5
 class RestWatch:
     """Takes the samples that an observer sees, of which some may be missing.
 
-    An arm that swings out has moments without speed, so it must be slow for ``REST_TIME_S``. An observer that is held
-    up sees few samples, and could see only those moments: samples more than ``GAP_S`` apart count as one rest only
-    where all are slow for ``SPARSE_REST_S``.
+    An arm that swings out has moments without speed, so it must be slow for some time. An observer that is held up sees
+    few samples, and could see only those moments: samples more than ``GAP_S`` apart count as one rest only where all
+    are slow for ``SPARSE_REST_S``.
+
+    Args:
+        rest_time_s: Time for which an arm must be slow whose samples are near each other, s.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rest_time_s: float) -> None:
+        self._rest_time_s = rest_time_s
         self._stamp_s = -math.inf
         self._dense_s = self._slow_s = math.inf
         self._count = 0
@@ -47,4 +49,4 @@ class RestWatch:
                 self._dense_s, self._count = stamp_s, 1
         if stamp_s - self._slow_s >= SPARSE_REST_S:
             return True
-        return self._count >= LEAST_SAMPLES and stamp_s - self._dense_s >= REST_TIME_S
+        return self._count >= LEAST_SAMPLES and stamp_s - self._dense_s >= self._rest_time_s

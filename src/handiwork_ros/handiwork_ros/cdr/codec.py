@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array
 
-from .cursors import HEAD, PLAIN_LITTLE_ENDIAN, Sink, Source, Texts, Unusual, aligned
+from .cursors import HEAD, MOST_PADDING, PLAIN_LITTLE_ENDIAN, Sink, Source, Texts, Unusual, aligned
 from .formats import FLOAT64, FLOATS, TEXT, FieldType, MessageFormat
 
 STAMP, STAMP_BIG_ENDIAN = struct.Struct("<iI"), struct.Struct(">iI")
@@ -138,7 +138,8 @@ def read_layout(data: bytes, form: MessageFormat) -> MessageLayout:
         Unusual: The message is of the other endianness, it is cut short, or a text holds anything but UTF-8 up to a
             single zero byte.
     """
-    if data[:2] != PLAIN_LITTLE_ENDIAN:
+    # Of the options a writer may set the two bits that count its padding; later Fast CDR refuses others.
+    if data[:2] != PLAIN_LITTLE_ENDIAN or data[3:4] > bytes([MOST_PADDING]):
         raise Unusual
     source = Source(data)
     layout = MessageLayout(len(data))

@@ -10,7 +10,9 @@ from .formats import FLOAT64, Block, FieldType
 HEAD = 4
 """The number of bytes before the body; alignment counts from there."""
 PLAIN_LITTLE_ENDIAN = b"\x00\x01"
-"""The first two bytes of a message; any two bytes follow."""
+"""The first two bytes of a message; two bytes of options follow."""
+MOST_PADDING = 3
+"""The greatest value of the last of these: the number of bytes with which a writer has filled up the message."""
 COUNT = struct.Struct("<I")
 
 Texts = Sequence[tuple[str, ...]]

@@ -20,7 +20,7 @@ from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.intake.rest_watch import RestWatch
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.thresholds import JOINT_REST
+from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
@@ -164,7 +164,7 @@ class ArmClient:
 
         An arm that swings out has moments without speed; see ``RestWatch``.
         """
-        asked_s, rest = time.monotonic(), RestWatch()
+        asked_s, rest = time.monotonic(), RestWatch(REST_TIME_S)
         same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
         while time.monotonic() < asked_s + BRAKE_S:
             running = self._goals.open(generation)

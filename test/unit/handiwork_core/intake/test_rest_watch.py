@@ -15,7 +15,7 @@ SWING_RAD_S = 30.0
 
 def first_rest(stamps: list[float], speeds: list[float]) -> float:
     """Return the stamp at which the arm counts as at rest first; inf if it never does."""
-    watch = RestWatch()
+    watch = RestWatch(REST_TIME_S)
     for stamp, speed in zip(stamps, speeds, strict=True):
         if watch.observe(stamp, is_slow=abs(speed) < JOINT_REST):
             return stamp
@@ -57,6 +57,6 @@ def test_a_slow_sensor_shows_rest_as_well() -> None:
 
 
 def test_one_sample_is_no_rest() -> None:
-    watch = RestWatch()
+    watch = RestWatch(REST_TIME_S)
     assert not watch.observe(5.0, is_slow=True)
     assert not watch.observe(5.0, is_slow=True)

@@ -202,7 +202,7 @@ def test_a_message_that_is_cut_short_is_refused(form: MessageFormat) -> None:
 @every_format
 def test_changed_bytes_are_refused_or_read_as_rclpy_reads_them(form: MessageFormat) -> None:
     rng, accepted, refused = np.random.default_rng(4), 0, 0
-    for _ in range(300):
+    for _ in range(600):
         data = bytearray(serialize_message(filled(form, rng)))
         for at in rng.integers(0, len(data), 2):
             data[at] = rng.integers(256)

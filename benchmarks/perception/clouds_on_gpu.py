@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.curobo.machine import fr3
+from benchmarks.curobo.regimes import Waiting
 from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.rows import markdown
 from benchmarks.mbm.sphere_robot import load_sphere_robot
@@ -16,9 +18,6 @@ from handiwork_core.contracts.planning import JointGoals, PlanRequest, SceneQuer
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from planner_node.engines import CpuEngine, CuroboEngine
-
-from .machine import fr3
-from .regimes import Waiting
 
 CELL_M = 0.01
 BUDGET_S = 5.0
