@@ -5,11 +5,9 @@
     python -m benchmarks.policies.cloning serve out/lift_1000.npz --port 8000
     handiwork evaluate benchmarks/policies/lift_cube.yaml --policy ws://localhost:8000 --episodes 100000:100200
 
-The network gets the poses of hand and cube and the opening, and answers with the poses of the hand for the next steps,
-their places seen from the cube: what matters is exact where the hand closes. Moments at which nothing moves are left
-out, as a policy without memory would wait there for ever. Each time that the network learns a sample, the arm is
-displaced, with its hand and what that holds: so it learns to come back to the demonstrated path, and to stay at its
-end. Near the grasp the displacement is small, as the fingers must close there and nowhere else.
+The network gets joint positions, opening and the poses of hand and cube, and answers with the commands of the next
+steps. Each time that it learns a sample, the arm is displaced, with its hand and what that holds: so the network learns
+to come back to the demonstrated path, and to stay at its end.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 from tqdm import tqdm, trange
 
 from handiwork import DatasetFolder
@@ -42,14 +38,10 @@ STATE = ("joint_position", "gripper_width", "ee_pose", "object_pose(cube)")
 KEY = "observation/state"
 OBJECT, HELD = "cube", "object_grabbed(object=cube)"
 JOINTS, HAND, CUBE = slice(0, 7), slice(8, 15), slice(15, 22)
-CHUNK, ACTION = 16, 10
+CHUNK = 16
 EXECUTED = 8
 REST = 50
 """Copies of the last sample of each demonstration, from which the policy learns to stay there."""
-GRASP_M, NEAR_M = (0.0, 0.0, 0.1034), 0.03
-"""From the hand to the point between its fingertips in the grasp, and how near that is to the cube's middle, m."""
-STILL_RAD, STILL_M = 2e-3, 2e-4
-"""A step moves when a joint's command or the opening, commanded or measured, changes by more."""
 LEAST_STD = 1e-3
 RATE = 1e-3
 BETA = (0.9, 0.999)
@@ -61,18 +53,17 @@ class Samples(NamedTuple):
 
     Attributes:
         states: States, (n, 22): see ``STATE``; rad, m, then poses as x, y, z, m, and a quaternion w, x, y, z.
-        chunks: Commands of the steps after each, (n, CHUNK, ACTION): place of the hand in ``world``, m, its first two
-            axes, then the opening, m.
+        chunks: Commands of the steps after each, (n, CHUNK, 8): joints, rad, then the opening, m.
         jacobians: Jacobian of the hand in ``world``, (n, 6, 7), m/rad and rad/rad.
         held: 1 where the hand holds the cube, else 0, (n,).
-        away: Distance from the configuration in which the hand closes, the largest of all joints, (n,), rad.
+        resting: 1 for the copies of the last sample, else 0, (n,).
     """
 
     states: Array
     chunks: Array
     jacobians: Array
     held: Array
-    away: Array
+    resting: Array
 
 
 def samples(folder: Path, numbers: Sequence[int], workers: int) -> Samples:
@@ -99,46 +90,28 @@ def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
     robot, scene = load_robot(robot_folder("fr3")), load_scene(scene_file("tabletop"))
     arm = next(iter(robot.arms.values()))
     base = scene.world_T_base @ link_poses(robot, {}, (arm.base_link,))[arm.base_link]
-    turned = base.matrix()
-    turn, kinematics = np.kron(np.eye(2), turned[:3, :3]), ArmKinematics(robot, arm)
+    turn, kinematics = np.kron(np.eye(2), base.matrix()[:3, :3]), ArmKinematics(robot, arm)
     for number in numbers:
         episode = data.read(number)
         columns, meta = episode.columns, episode.meta
         if not meta.success:
             continue
         index = [meta.joints.index(name) for name in arm.joint_names]
-        command = np.concatenate([columns["joint_command"][:, index], columns["gripper_command"]], axis=1)
-        kept = moving(command, columns["gripper_width"][:, 0])
-        command, measured = command[kept], columns["joint_position"][kept][:, index]
-        asked = np.array([turned @ kinematics.pose_and_jacobian(q)[0] for q in command[:, :7]])
-        wanted = np.concatenate([asked[:, :3, 3], asked[:, :3, 0], asked[:, :3, 1], command[:, 7:]], axis=1)
-        poses = columns["ee_pose"][kept, 0], columns["object_pose"][kept, meta.objects.index(OBJECT)]
-        state = np.concatenate([measured, columns["gripper_width"][kept], *map(signed, poses)], axis=1)
+        measured = columns["joint_position"][:, index]
+        poses = columns["ee_pose"][:, 0], columns["object_pose"][:, meta.objects.index(OBJECT)]
+        state = np.concatenate([measured, columns["gripper_width"], *map(signed, poses)], axis=1)
         # The first action of a chunk is for the end of the step that begins with the state.
+        command = np.concatenate([columns["joint_command"][:, index], columns["gripper_command"]], axis=1)
         ahead = np.minimum(np.arange(len(command))[:, None] + 1 + np.arange(CHUNK), len(command) - 1)
         jacobian = np.array([turn @ kinematics.pose_and_jacobian(q)[1] for q in measured])
-        held = (columns["condition_value"][kept, meta.conditions.index(HELD)] == 1).astype(np.float64)
-        closing = int(np.argmax(command[:, 7] < command[0, 7]))
-        away = np.abs(measured - measured[closing]).max(axis=1)
+        held = (columns["condition_value"][:, meta.conditions.index(HELD)] == 1).astype(np.float64)
         again = np.append(np.arange(len(state)), np.full(REST, len(state) - 1))
-        rows.append(Samples._make(one[again] for one in (state, wanted[ahead], jacobian, held, away)))
+        resting = (np.arange(len(again)) >= len(state)).astype(np.float64)
+        made = [one[again] for one in (state, command[ahead], jacobian, held)]
+        rows.append(Samples._make([*made, resting]))
     if not rows:
         return None
     return joined(rows)
-
-
-def moving(command: Array, width: Array) -> NDArray[np.int64]:
-    """Return the moments after which something moves, and the last one.
-
-    Args:
-        command: Commands, (n, 8): joints, rad, then the opening, m.
-        width: Measured opening, (n,), m.
-    """
-    steps = np.abs(np.diff(command, axis=0))
-    moves = (
-        (steps[:, :7].max(axis=1) > STILL_RAD) | (steps[:, 7] > STILL_M) | (np.abs(np.diff(width)) > STILL_M)
-    )
-    return np.append(np.flatnonzero(moves), len(command) - 1)
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -204,23 +177,9 @@ def features(xp: Any, states: Any) -> Any:  # noqa: ANN401
     """
     hand, cube = states[:, HAND], states[:, CUBE]
     turns = [_matrix(xp, one[:, 3:]) for one in (hand, cube)]
-    apart = cube[:, :3] - hand[:, :3]
-    # Beyond this the exact distance does not matter; nearer, it does to a millimetre.
-    near = xp.clip(apart + xp.asarray(GRASP_M, dtype=apart.dtype), -NEAR_M, NEAR_M) / NEAR_M
-    return xp.concatenate([states[:, 7:8], hand[:, :3], cube[:, :3], apart, near, *turns], axis=1)
-
-
-def from_cube(xp: Any, chunks: Any, states: Any) -> Any:  # noqa: ANN401
-    """Return what the network answers for chunks, (n, CHUNK * ACTION): the places are seen from the cube.
-
-    Args:
-        xp: Module of the arrays: numpy or cupy.
-        chunks: See ``Samples``.
-        states: States, (n, 22).
-    """
-    cube = states[:, CUBE][:, :3]
-    places = chunks[:, :, :3] - cube[:, None]
-    return xp.concatenate([places, chunks[:, :, 3:]], axis=2).reshape(len(chunks), -1)
+    return xp.concatenate(
+        [states[:, :8], hand[:, :3], cube[:, :3], cube[:, :3] - hand[:, :3], *turns], axis=1
+    )
 
 
 def _matrix(xp: Any, wxyz: Any) -> Any:  # noqa: ANN401
@@ -247,15 +206,14 @@ class Network:
         return [*self.layers, self.mean, self.std, self.out_mean, self.out_std]
 
     def __call__(self, states: Array) -> Array:
-        """Return chunks of poses of the hand, (n, CHUNK, ACTION), as ``Samples`` has them.
+        """Return chunks of actions, (n, CHUNK, 8).
 
         Args:
             states: States, (n, 22).
         """
         rows = (features(np, states) - self.mean) / self.std
-        found = (self.forward(rows)[-1] * self.out_std + self.out_mean).reshape(len(states), CHUNK, ACTION)
-        found[:, :, :3] += states[:, None, CUBE][:, :, :3]
-        return np.asarray(found)
+        found = self.forward(rows)[-1] * self.out_std + self.out_mean
+        return np.asarray(found.reshape(len(states), CHUNK, -1))
 
     def forward(self, rows: Any) -> list[Any]:  # noqa: ANN401
         """Return the values behind each layer, the inputs first.
@@ -321,8 +279,8 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
         given: The samples.
         options: Options of ``train``.
     """
-    states, chunks, jacobians, held, away = (xp.asarray(one) for one in given)
-    rng, targets = xp.random.default_rng(options.seed), from_cube(xp, chunks, states)
+    states, chunks, jacobians, held, resting = (xp.asarray(one) for one in given)
+    rng, targets = xp.random.default_rng(options.seed), chunks.reshape(len(chunks), -1)
     inputs = features(xp, states)
     sizes = (inputs.shape[1], *[options.width] * options.layers, targets.shape[1])
     layers = list[Any]()
@@ -331,27 +289,25 @@ def train(xp: Any, given: Samples, options: argparse.Namespace) -> Network:  # n
         layers += [drawn * np.float32(np.sqrt(2.0 / size)), xp.zeros(following, dtype=np.float32)]
     spread = [xp.maximum(one.std(axis=0), LEAST_STD).astype(np.float32) for one in (inputs, targets)]
     network = Network([*layers, inputs.mean(axis=0), spread[0], targets.mean(axis=0), spread[1]])
-    optimiser = Adam(xp, network)
-    least, most = options.noise
-    noise = xp.clip(options.noise_share * away[:, None], least, most).astype(np.float32)
-    count, total = 0, options.epochs * -(-len(states) // options.batch)
+    y, optimiser = (targets - network.out_mean) / network.out_std, Adam(xp, network)
+    noise = (options.noise + (options.rest_noise - options.noise) * resting[:, None]).astype(np.float32)
+    count, total = 0, options.epochs * -(-len(y) // options.batch)
     loss = 0.0
     with trange(options.epochs, desc="train", unit="epoch", disable=None) as bar:
         for _ in bar:
-            order, losses = xp.argsort(rng.random(len(states), dtype=np.float32)), []
-            for begin in range(0, len(states), options.batch):
+            order, losses = xp.argsort(rng.random(len(y), dtype=np.float32)), []
+            for begin in range(0, len(y), options.batch):
                 part = order[begin : begin + options.batch]
                 moved = displaced(xp, rng, states[part], jacobians[part], held[part], noise[part])
                 found = network.forward((features(xp, moved) - network.mean) / network.std)
-                wanted = (from_cube(xp, chunks[part], moved) - network.out_mean) / network.out_std
-                error = found[-1] - wanted
+                error = found[-1] - y[part]
                 losses.append((error**2).mean())
                 count += 1
                 rate = RATE * 0.5 * (1.0 + float(np.cos(np.pi * count / total)))
                 optimiser.step(network.gradients(found, error * np.float32(2.0 / len(part))), rate)
             loss = float(sum(losses)) / len(losses)
             bar.set_postfix_str(f"loss {loss:.5f}", refresh=False)
-    print(f"{len(states)} samples, {options.epochs} epochs, loss {loss:.5f} in units of the deviations")
+    print(f"{len(y)} samples, {options.epochs} epochs, loss {loss:.5f} in units of the deviations")
     return network
 
 
@@ -368,28 +324,15 @@ def serve(path: Path, port: int, executed: int) -> None:
 
     def act(observation: dict[str, Array]) -> Array:
         state = np.asarray(observation[KEY], dtype=np.float32)
-        return np.array([as_action(row) for row in network(state[None])[0].astype(np.float64)])
+        return network(state[None])[0].astype(np.float64)
 
     about = {
-        "name": path.stem, "state": list(STATE), "action_space": "ee_pose", "gripper": "width",
-        "action_dim": 7, "action_horizon": CHUNK, "execute_steps": executed, "rate_hz": 25.0,
+        "name": path.stem, "state": list(STATE), "action_space": "joint_position", "gripper": "width",
+        "action_dim": 8, "action_horizon": CHUNK, "execute_steps": executed, "rate_hz": 25.0,
     }  # fmt: skip
     server = PolicyServer(FunctionPolicy(act, about), port=port)
     print(server.address, flush=True)
     server.run()
-
-
-def as_action(row: Array) -> Array:
-    """Return a command as an action of the space ``ee_pose``: place, rotation vector, opening, (7,), m and rad.
-
-    Args:
-        row: A command, (ACTION,), see ``Samples``; its axes need be neither of length 1 nor at a right angle.
-    """
-    first = row[3:6] / np.linalg.norm(row[3:6])
-    second = row[6:9] - (row[6:9] @ first) * first
-    second /= np.linalg.norm(second)
-    turn = Rotation.from_matrix(np.column_stack([first, second, np.cross(first, second)])).as_rotvec()
-    return np.concatenate([row[:3], turn, row[9:]])
 
 
 def arrays_of(*, gpu: bool) -> Any:  # noqa: ANN401
@@ -420,16 +363,9 @@ def main() -> None:
     training.add_argument("--width", type=int, default=512, help="neurons of a layer")
     training.add_argument("--layers", type=int, default=3)
     training.add_argument(
-        "--noise",
-        type=float,
-        nargs=2,
-        default=(0.003, 0.03),
-        metavar=("LEAST", "MOST"),
-        help="displacement of the joints [rad]",
+        "--noise", type=float, default=0.02, help="displacement of the joints on the path [rad]"
     )
-    training.add_argument(
-        "--noise-share", type=float, default=0.15, help="displacement, as a share of the way from the grasp"
-    )
+    training.add_argument("--rest-noise", type=float, default=0.02, help="that at its end [rad]")
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--workers", type=int, default=1, help="processes that read the episodes")
     training.add_argument("--gpu", action="store_true", help="train with cupy")
