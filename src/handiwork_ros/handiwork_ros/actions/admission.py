@@ -225,9 +225,10 @@ class AdmissionQueue:
         if self._worker is None or self._running is None:
             return
         now_s, waited_s = time.monotonic(), self._worker.waited_s()
-        passed_s = min(now_s - self._looked_s, 2.0 * BEAT_S)
-        # The kernel reports a wait when it is over, so it may be that of earlier beats too.
-        self._used_s = max(0.0, self._used_s + passed_s - (waited_s - self._waited_s))
+        # The kernel reports a wait when it is over, so it may be that of earlier beats too. A late beat that was a wait
+        # takes nothing from the others: else a check that hangs would never end where most beats are late.
+        passed_s = now_s - self._looked_s - (waited_s - self._waited_s)
+        self._used_s = max(0.0, self._used_s + min(passed_s, 2.0 * BEAT_S))
         self._looked_s, self._waited_s = now_s, waited_s
         if self._used_s > self._limit_s:
             self._abandon(self._running)
