@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -36,6 +37,20 @@ def main(options: argparse.Namespace) -> int:
     return sets(options) + engines(options)
 
 
+def suitable(judge: CpuEngine, asked: Sequence[Problem]) -> Iterator[tuple[Problem, PlanRequest]]:
+    """Yield the problems that the CPU engine solves with another robot than the Panda, with their requests.
+
+    Args:
+        judge: The engine of that robot.
+        asked: The problems.
+    """
+    for i, problem in enumerate(asked):
+        request = PlanRequest("", problem.start, JointGoals(problem.goals), seed=i, budget_s=BUDGET_S)
+        judge.update_world(problem.world)
+        if judge.plan(request, lambda: False).code is Code.OK:
+            yield problem, request
+
+
 def sets(options: argparse.Namespace) -> int:
     """Plan with the FR3 in place of the Panda, which has the same kinematics, with both of its sets of spheres.
 
@@ -53,11 +68,8 @@ def sets(options: argparse.Namespace) -> int:
     judge = CpuEngine(robot, world_T_base, lambda _share, _text: None)
     of: dict[str, list[Case]] = {}
     asked = load_problems("panda", (), options.per_scene)
-    for i, problem in enumerate(asked):
-        request = PlanRequest("", problem.start, JointGoals(problem.goals), seed=i, budget_s=BUDGET_S)
-        judge.update_world(problem.world)
-        if judge.plan(request, lambda: False).code is Code.OK:
-            of.setdefault(problem.scene, []).append(Case(problem.world, request))
+    for problem, request in suitable(judge, asked):
+        of.setdefault(problem.scene, []).append(Case(problem.world, request))
     print(f"{arm.name}: {sum(map(len, of.values()))} of {len(asked)} problems suit the FR3\n", flush=True)
     for scene, cases in of.items():
         rows, refused = both_sets(robot, world_T_base, cases)

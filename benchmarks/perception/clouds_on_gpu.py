@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.curobo.machine import fr3
+from benchmarks.curobo.mbm import suitable
 from benchmarks.curobo.regimes import Waiting
 from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.rows import markdown
 from benchmarks.mbm.sphere_robot import load_sphere_robot
 from benchmarks.perception.mbm_clouds import seen
-from handiwork_core.contracts.planning import JointGoals, PlanRequest, SceneQuery
+from handiwork_core.contracts.planning import PlanRequest, SceneQuery
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from planner_node.engines import CpuEngine, CuroboEngine
 
 CELL_M = 0.01
-BUDGET_S = 5.0
 IN_COLLISION = (Code.START_IN_COLLISION, Code.GOAL_IN_COLLISION)
 HEADS = (
     "scene", "engine", "solved", "clean in the true scene", "finished by the CPU's search",
@@ -49,14 +49,11 @@ def main(options: argparse.Namespace) -> int:
     judge = CpuEngine(robot, world_T_base, lambda _share, _text: None)
     of: dict[str, list[Clouded]] = {}
     asked = load_problems("panda", (), options.per_scene)
-    for i, problem in enumerate(asked):
-        request = PlanRequest("", problem.start, JointGoals(problem.goals), seed=i, budget_s=BUDGET_S)
-        judge.update_world(problem.world)
-        if judge.plan(request, lambda: False).code is Code.OK:
-            cloud = seen(problem.world, world_T_base.translation_m, CELL_M)
-            judge.update_world(cloud)
-            if judge.plan(request, lambda: False).code not in IN_COLLISION:
-                of.setdefault(problem.scene, []).append(Clouded(problem, cloud, request))
+    for problem, request in suitable(judge, asked):
+        cloud = seen(problem.world, world_T_base.translation_m, CELL_M)
+        judge.update_world(cloud)
+        if judge.plan(request, lambda: False).code not in IN_COLLISION:
+            of.setdefault(problem.scene, []).append(Clouded(problem, cloud, request))
     print(f"{sum(map(len, of.values()))} of {len(asked)} problems suit the FR3 and are open in the cloud\n")
     engines = (Waiting(robot, world_T_base, lambda _s, _t: None), judge)
     for scene, cases in of.items():
@@ -73,14 +70,15 @@ def main(options: argparse.Namespace) -> int:
 
 def _row(engine: CpuEngine, judge: CpuEngine, cases: list[Clouded]) -> tuple[list[str], int]:
     """Return a row, and the number of motions that touch the true scene."""
-    handed = engine._gpu.handed_over if isinstance(engine, CuroboEngine) else 0
+    gpu = engine._gpu if isinstance(engine, CuroboEngine) else None
+    handed = 0 if gpu is None else gpu.handed_over
     plans_s, maps_s, found = [], [], []
     for case in cases:
         began = time.perf_counter()
         engine.update_world(case.cloud)
         maps_s.append(time.perf_counter() - began)
-        if isinstance(engine, CuroboEngine):
-            engine._gpu.wait_for_builds()
+        if gpu is not None:
+            gpu.wait_for_builds()
         began = time.perf_counter()
         result = engine.plan(case.request, lambda: False)
         plans_s.append(time.perf_counter() - began)
@@ -96,9 +94,9 @@ def _row(engine: CpuEngine, judge: CpuEngine, cases: list[Clouded]) -> tuple[lis
         clean += verdict.code is Code.OK
         if verdict.code is not Code.OK:
             print(f"{engine.name}, {case.problem.id}: {verdict.message}", flush=True)
-    by_cpu = engine._gpu.handed_over - handed if isinstance(engine, CuroboEngine) else 0
+    by_cpu = "" if gpu is None else str(gpu.handed_over - handed)
     p50, p95 = 1e3 * np.percentile(plans_s, (50, 95))
     return [
-        f"{solved} of {len(cases)}", f"{clean} of {solved}", str(by_cpu) if by_cpu or handed else "",
+        f"{solved} of {len(cases)}", f"{clean} of {solved}", by_cpu,
         f"{p50:.1f}", f"{p95:.1f}", f"{1e3 * np.median(maps_s):.1f}",
     ], solved - clean  # fmt: skip

@@ -7,6 +7,7 @@ apart, and takes the time until the cube's state follows one. What the detector 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from std_msgs.msg import Header
 from benchmarks.mbm.own_scene import FR3
 from benchmarks.mbm.rows import markdown
 from benchmarks.nodes.processes import process
+from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.process.domain import lease_free_domain
 from handiwork_ros.rclpy_support.qos import LATEST, STREAM, TF_STATIC
 from tf2_msgs.msg import TFMessage
@@ -38,8 +40,12 @@ sources: [{type: detections, topic: detections}]
 """
 GOAL_MS = 10.0
 STEP_M = 0.004
-"""The cube's way between two detections, m; by half of it a state is known to follow the newer one."""
+"""The cube's way between two detections, m."""
+SEEN_M = 0.1 * STEP_M
+"""A state in which the cube has moved by more follows the newest detection, m."""
 LOST_S = 0.5
+WARM = 5
+"""States that must have followed before the measurement begins: the bridge is there then."""
 
 
 class Detector(Node):
@@ -53,7 +59,7 @@ class Detector(Node):
         base = TransformStamped(header=Header(frame_id="world"), child_frame_id="fr3/fr3_link0")
         base.transform.rotation.w = 1.0
         self._frames.publish(TFMessage(transforms=[base]))
-        self._sent: tuple[float, float] | None = None
+        self._sent_s: float | None = None
         self._seen_x = float("nan")
         self.times_s, self.lost = list[float](), 0
 
@@ -63,7 +69,7 @@ class Detector(Node):
         Args:
             x: Its place along x, m.
         """
-        if self._sent is not None:
+        if self._sent_s is not None:
             self.lost += 1
         stamp = self.get_clock().now().to_msg()
         pose = Pose()
@@ -74,16 +80,16 @@ class Detector(Node):
         seen.pose.covariance = [1e-8 if i % 7 == 0 else 0.0 for i in range(36)]
         message = Detection3DArray(header=Header(frame_id="world", stamp=stamp))
         message.detections.append(Detection3D(header=message.header, results=[seen]))
-        self._sent = (time.monotonic(), x)
+        self._sent_s = time.monotonic()
         self._out.publish(message)
 
     def _on_states(self, message: ObjectStates) -> None:
         now_s = time.monotonic()
         places = {state.name: state.pose.position.x for state in message.states}
         before, self._seen_x = self._seen_x, places.get("cube", float("nan"))
-        if self._sent is not None and abs(self._seen_x - before) > 0.1 * STEP_M:
-            self.times_s.append(now_s - self._sent[0])
-            self._sent = None
+        if self._sent_s is not None and abs(self._seen_x - before) > SEEN_M:
+            self.times_s.append(now_s - self._sent_s)
+            self._sent_s = None
 
 
 def main() -> int:
@@ -93,7 +99,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=15.0, help="detections a second")
     options = parser.parse_args()
     with lease_free_domain() as lease, tempfile.TemporaryDirectory() as folder:
-        os.environ["ROS_DOMAIN_ID"] = str(lease.domain_id)
+        os.environ.update(with_ros_defaults({**os.environ, "ROS_DOMAIN_ID": str(lease.domain_id)}))
         table = Path(folder) / "table.yaml"
         table.write_text(TABLE, encoding="utf-8")
         given = {"robot_dir": FR3, "scene_file": SCENE, "table_file": table}
@@ -120,8 +126,8 @@ def measure(count: int, rate_hz: float) -> Detector:
     detector, executor, pause = Detector(), SingleThreadedExecutor(), threading.Event()
     executor.add_node(detector)
     threading.Thread(target=executor.spin, daemon=True).start()
-    while len(detector.times_s) < 5:  # until the bridge is there
-        detector.send(0.5 + STEP_M * (len(detector.times_s) % 2 + time.monotonic() % 1.0))
+    for i in itertools.takewhile(lambda _: len(detector.times_s) < WARM, itertools.count()):
+        detector.send(0.5 + STEP_M * (i % 2))
         pause.wait(0.2)
     detector.times_s.clear()
     detector.lost = 0

@@ -51,7 +51,9 @@ def change_scene(rig: Rig, request: UpdateScene.Request) -> None:
 
 def test_a_preview_moves_nothing_and_its_plan_is_followed(rig: Rig) -> None:
     before = np.array(rig.joints.next().positions)
-    report = preview(rig)
+    report = preview(
+        rig, max_velocity_scaling_factor=0.3
+    )  # slow, so that a busy machine delivers enough samples
     plan = report.plan
     assert plan is not None
     assert [motion.name for motion in plan.motions] == ["approach", "descend", "lift"]
@@ -70,8 +72,8 @@ def test_a_preview_moves_nothing_and_its_plan_is_followed(rig: Rig) -> None:
     # Joints that are not the arm's are the fingers, which come last.
     arm = len(plan.motions[0].trajectory.joint_names)
     moving = [sample.positions[:arm] for sample in rig.joints.samples if sample.speed > 0.1]
-    # A busy machine delivers a part of the samples only, at a load of seventeen five: a few show as much.
-    assert len(moving) > 3
+    # A busy machine delivers a part of the samples only: a dozen along the path shows as much.
+    assert len(moving) > 12
     off = [min(np.abs(path_q - q).max() for path_q in _paths(plan)) for q in moving]
     assert max(off) < TRACKED_RAD
 

@@ -25,7 +25,7 @@ from handiwork_ros.conversions import (
     transform_to_msg,
 )
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, STREAM, TF_STATIC
-from perception_bridge.node import PerceptionBridge
+from perception_bridge.node import PERIOD_S, PerceptionBridge
 from support.nodes.ros_stage import Stage, stage, wait_for
 from support.paths import ROBOTS, ROOT
 from tf2_msgs.msg import TFMessage
@@ -160,6 +160,16 @@ def test_detections_poses_and_frames_become_the_world(tmp_path: Path) -> None:
         cell.speak = lambda: cell.detected(
             ("cube", seen), frame="camera"
         )  # on a busy machine it was forgotten
+        wait_for(lambda: cell.is_at("cube", (0.45, 0.1, 0.0225)))
+
+
+def test_a_detection_is_published_without_waiting_for_the_next_states(tmp_path: Path) -> None:
+    with stage() as on:
+        cell = Cell(on, tmp_path)
+        for timer in cell.bridge.timers:
+            if timer.timer_period_ns == round(1e9 * PERIOD_S):
+                timer.cancel()
+        cell.speak = lambda: cell.detected(("cube", Pose.of((0.45, 0.1, 0.0225))))
         wait_for(lambda: cell.is_at("cube", (0.45, 0.1, 0.0225)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.dds_ports import fault_of
-from handiwork_core.process.dds_profiles import own_profile, profile_file, profile_variable
+from handiwork_core.process.dds_profiles import has_own_profile, profile_file, profile_variable
 from handiwork_core.process.writable_folders import choose_log_folder
 
 LOCAL_PROFILE, OPEN_PROFILE = "localhost", "fast"
@@ -53,14 +53,14 @@ def _discovery(environment: Mapping[str, str]) -> dict[str, str]:
     if (
         is_local
         and environment.get("RMW_IMPLEMENTATION", FAST_DDS).startswith(FAST_DDS)
-        and not own_profile(environment)
+        and not has_own_profile(environment)
     ):
         reach = "SYSTEM_DEFAULT"
     made = {
         RANGE: reach,
         "FASTDDS_BUILTIN_TRANSPORTS": environment.get("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4"),
     }
-    if not own_profile(environment):
+    if not has_own_profile(environment):
         file = profile_file(LOCAL_PROFILE if is_local else OPEN_PROFILE, environment)
         made[profile_variable(environment)] = str(share_of("handiwork_bringup") / "config/dds" / file)
     return made

@@ -7,7 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 OLD_VARIABLE, NEW_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"
 """The variables of Fast DDS 2, and of 3, whose ROS warns of the old one."""
-WITH_FAST_DDS_2 = ("humble", "iron", "jazzy")
 JAZZY, KILTED = "jazzy", "kilted"
 RCLPY_OF_KILTED = 9
 """The first part of the version of its rclpy; Jazzy has 7."""
@@ -33,7 +32,7 @@ def has_fast_dds_3(environment: Mapping[str, str]) -> bool:
     Args:
         environment: See ``ros_distro``.
     """
-    return ros_distro(environment) not in WITH_FAST_DDS_2
+    return ros_distro(environment) != JAZZY
 
 
 def profile_variable(environment: Mapping[str, str]) -> str:
@@ -45,13 +44,13 @@ def profile_variable(environment: Mapping[str, str]) -> str:
     return NEW_VARIABLE if has_fast_dds_3(environment) else OLD_VARIABLE
 
 
-def own_profile(environment: Mapping[str, str]) -> str:
-    """Return the file of a profile that the user has chosen; empty without one.
+def has_own_profile(environment: Mapping[str, str]) -> bool:
+    """Check whether the user has chosen a profile, by a variable that this version reads: Fast DDS 2 has no new one.
 
     Args:
         environment: The user's environment.
     """
-    return environment.get(NEW_VARIABLE) or environment.get(OLD_VARIABLE, "")
+    return OLD_VARIABLE in environment or (NEW_VARIABLE in environment and has_fast_dds_3(environment))
 
 
 def profile_file(name: str, environment: Mapping[str, str]) -> str:

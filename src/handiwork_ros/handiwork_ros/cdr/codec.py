@@ -135,8 +135,8 @@ def read_layout(data: bytes, form: MessageFormat) -> MessageLayout:
         form: Its format.
 
     Raises:
-        Unusual: The message is of the other endianness, it is cut short, or a text holds anything but UTF-8 up to a
-            single zero byte.
+        Unusual: The message is of the other endianness, it has options, it is cut short, or a text holds anything but
+            UTF-8 up to a single zero byte.
     """
     # Of the options a writer may set the two bits that count its padding; later Fast CDR refuses others.
     if data[:2] != PLAIN_LITTLE_ENDIAN or data[3:4] > bytes([MOST_PADDING]):

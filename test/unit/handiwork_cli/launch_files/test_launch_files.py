@@ -261,6 +261,22 @@ def test_a_profile_of_ones_own_is_kept_and_confined_by_its_range(monkeypatch: py
     assert (made[DISCOVERY[0]], made[DISCOVERY[2]]) == ("LOCALHOST", "/etc/own.xml")
 
 
+@pytest.mark.usefixtures("no_discovery_wish")
+@pytest.mark.parametrize(("distro", "taken"), [("jazzy", "localhost.xml"), ("kilted", "own.xml")])
+def test_a_variable_that_fast_dds_2_does_not_read_leaves_nothing_open(
+    distro: str, taken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DISTRO", distro)
+    monkeypatch.setenv(NEW_VARIABLE, "/etc/own.xml")
+    names = (OLD_VARIABLE,) if distro == "jazzy" else (NEW_VARIABLE,)
+    made = with_ros_defaults(dict(os.environ))
+    (launched,) = {
+        tuple({**os.environ, **spec.environment}[name] for name in names)
+        for spec in plan_processes(BRINGUP, {})
+    }
+    assert [Path(made[name]).name for name in names] == [Path(file).name for file in launched] == [taken]
+
+
 @pytest.mark.parametrize(
     ("asked", "reach", "profile"),
     [

@@ -10,7 +10,7 @@ from handiwork_core.process import dds_profiles
 from handiwork_core.process.dds_profiles import (
     NEW_VARIABLE,
     OLD_VARIABLE,
-    own_profile,
+    has_own_profile,
     profile_file,
     profile_variable,
     ros_distro,
@@ -41,9 +41,11 @@ def test_the_wheels_tell_their_distribution(
     assert ros_distro({"ROS_DISTRO": "rolling"}) == "rolling"
 
 
-def test_a_profile_of_ones_own_is_found_by_either_name() -> None:
-    assert own_profile({}) == ""
-    assert own_profile({OLD_VARIABLE: "/a.xml"}) == own_profile({NEW_VARIABLE: "/a.xml"}) == "/a.xml"
+@pytest.mark.parametrize("distro", [JAZZY, KILTED])
+def test_a_profile_of_ones_own_counts_if_this_version_reads_its_variable(distro: dict[str, str]) -> None:
+    assert not has_own_profile(distro)
+    assert has_own_profile({**distro, OLD_VARIABLE: "/a.xml"})
+    assert has_own_profile({**distro, NEW_VARIABLE: "/a.xml"}) == (distro == KILTED)
 
 
 @pytest.mark.parametrize("name", ["fast", "lossy"])

@@ -43,9 +43,9 @@ class Builds:
                 self._error = error
 
         self._thread = Thread(target=work, name="build of GPU solvers", daemon=True)
+        began_s = time.monotonic()
         self._thread.start()
         if self._waits:
-            began_s = time.monotonic()
             try:
                 self.wait()
             finally:
