@@ -51,9 +51,9 @@ def change_scene(rig: Rig, request: UpdateScene.Request) -> None:
 
 def test_a_preview_moves_nothing_and_its_plan_is_followed(rig: Rig) -> None:
     before = np.array(rig.joints.next().positions)
-    report = preview(
-        rig, max_velocity_scaling_factor=0.3
-    )  # slow, so that a busy machine delivers enough samples
+    # Slow, so that a busy machine delivers enough samples of the motion.
+    report = rig.client.run("pick", {"object": "cube", "max_velocity_scaling_factor": 0.3}, plan_only=True)
+    assert report.outcome.ok, report.outcome
     plan = report.plan
     assert plan is not None
     assert [motion.name for motion in plan.motions] == ["approach", "descend", "lift"]
