@@ -36,7 +36,7 @@ STATIC_PERIOD_S = 2.0
 """The period of the repetition of static frames, s."""
 PERIOD_S = 0.02
 """The period of the published states, s: 50 Hz."""
-SPACING_S = 0.005
+SPACING_S = 0.003
 """The shortest time from the last states to those that a message of a detector brings, s."""
 
 
