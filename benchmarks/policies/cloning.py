@@ -27,6 +27,7 @@ from handiwork import DatasetFolder
 from handiwork_cli.commands.files.export_usd import scene_file
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.admittance.arm_kinematics import ArmKinematics
+from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
@@ -104,7 +105,7 @@ def _read(folder: Path, numbers: Sequence[int]) -> Samples | None:
         command = np.concatenate([columns["joint_command"][:, index], columns["gripper_command"]], axis=1)
         ahead = np.minimum(np.arange(len(command))[:, None] + 1 + np.arange(CHUNK), len(command) - 1)
         jacobian = np.array([turn @ kinematics.pose_and_jacobian(q)[1] for q in measured])
-        held = (columns["condition_value"][:, meta.conditions.index(HELD)] == 1).astype(np.float64)
+        held = (columns["condition_value"][:, meta.conditions.index(HELD)] == Truth.TRUE).astype(np.float64)
         again = np.append(np.arange(len(state)), np.full(REST, len(state) - 1))
         resting = (np.arange(len(again)) >= len(state)).astype(np.float64)
         made = [one[again] for one in (state, command[ahead], jacobian, held)]
