@@ -43,7 +43,9 @@ def test_the_cube_is_displaced_with_the_hand_only_where_it_is_held(given: Sample
     held = given.held == 1.0
     assert hand.max() > 0.01
     np.testing.assert_array_equal(cube[~held], 0.0)
-    apart = [np.linalg.norm(one[:, CUBE][:, :3] - one[:, HAND][:, :3], axis=1) for one in (moved, given.states)]
+    apart = [
+        np.linalg.norm(one[:, CUBE][:, :3] - one[:, HAND][:, :3], axis=1) for one in (moved, given.states)
+    ]
     assert cube[held].max() > 0.005
     np.testing.assert_allclose(apart[0][held], apart[1][held], atol=0.002)
 
