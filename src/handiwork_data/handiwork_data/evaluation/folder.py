@@ -31,6 +31,7 @@ class EvaluationAbout:
         arm: Name of the arm; empty: the robot's only one.
         delay_steps: Steps of the loop between a question and its answer.
         version: Version of Handiwork.
+        over_ros: True: a running stack ran the episodes; False: the simulation in lock-step.
     """
 
     policy: str
@@ -39,6 +40,7 @@ class EvaluationAbout:
     arm: str
     delay_steps: int
     version: str
+    over_ros: bool = False
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - what JSON can hold

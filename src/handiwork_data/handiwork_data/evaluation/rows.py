@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from handiwork_core.config.dataclass_loader import ConfigError, parse
-from handiwork_policy.verdicts.result import PolicyEvent, SubtaskResult
+from handiwork_policy.loop.settings import PolicySettings
+from handiwork_policy.verdicts.result import PolicyEvent, PolicyResult, SubtaskResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,55 @@ class EpisodeRow:
     def __post_init__(self) -> None:
         if not 0 <= self.episode < 2**31:
             raise ValueError(f"episode is {self.episode}; a number has 0 to 2147483647")
+
+
+def row_of(
+    found: PolicyResult,
+    task: str,
+    policy: str,
+    episode: int,
+    settings: PolicySettings,
+    metrics: Mapping[str, float],
+    wall_s: float,
+) -> EpisodeRow:
+    """Return the row of a result.
+
+    Args:
+        found: The result.
+        task: Name of the task in the folder of results.
+        policy: Name of the policy.
+        episode: Number of the episode.
+        settings: How the policy was run.
+        metrics: Numbers of the path of the EE; see ``path_metrics``.
+        wall_s: Time that the episode took here, s of steady time.
+    """
+    return EpisodeRow(
+        env_name=task,
+        policy=policy,
+        episode=episode,
+        instruction=settings.instruction,
+        success=found.success,
+        success_at_peak=found.success_at_peak,
+        score=found.final,
+        score_peak=found.peak,
+        success_first_hold_s=found.first_true_s,
+        success_confirmed_s=found.confirmed_s,
+        end=found.end,
+        reason=found.message,
+        verdict=found.verdict,
+        duration=found.duration_s,
+        episode_step=found.steps,
+        dt=1.0 / settings.rate_hz,
+        chunks=found.chunks,
+        late_steps=found.late_steps,
+        subtasks=found.subtasks,
+        events=dict(Counter(event.kind for event in found.events)),
+        event_log=found.events,
+        metrics=metrics,
+        inference_ms=found.answers_ms,
+        guard=dict(found.guard),
+        wall_s=round(wall_s, 3),
+    )
 
 
 def line_of(row: EpisodeRow) -> str:

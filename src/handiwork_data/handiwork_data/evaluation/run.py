@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from sim_bridge.cameras.renderer import choose_library
 
 from .folder import EvaluationAbout, ResultFolder, plain
 from .path_metrics import path_metrics
-from .rows import EpisodeRow
+from .rows import EpisodeRow, row_of
 from .task_settings import arm_of, check_metadata, settings_for
 
 
@@ -52,8 +51,8 @@ class EvaluationOrder:
     keeps_failures: bool = False
 
 
-class TimedPolicy:
-    """A policy whose answers are timed, and whose loss is remembered.
+class WatchedPolicy:
+    """A policy whose loss is remembered.
 
     Args:
         policy: The policy.
@@ -61,7 +60,6 @@ class TimedPolicy:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self.latency_ms = list[float]()
         self.lost: ServerLost | None = None
 
     def metadata(self) -> Mapping[str, Any]:
@@ -74,14 +72,11 @@ class TimedPolicy:
         Args:
             observation: The observation.
         """
-        begun_s = time.monotonic()
         try:
             return self._policy.infer(observation)
         except ServerLost as error:
             self.lost = error
             raise
-        finally:
-            self.latency_ms.append(round(1e3 * (time.monotonic() - begun_s), 3))
 
     def reset(self) -> None:
         """See ``Policy``."""
@@ -156,58 +151,22 @@ class Evaluator:
         setup, begun_s = self.setup(name), time.monotonic()
         client = connect_policy(self._order.address, setup.settings.server_timeout)
         try:
-            self._check_same(client)
-            policy = TimedPolicy(client)
+            _check_same(client, self._order.about.metadata)
+            policy = WatchedPolicy(client)
             made = PolicyEpisode(setup, number, policy)
             found = made.run()
         finally:
             client.close()
         if policy.lost is not None:
             raise policy.lost
-        row = self._row(name, made, found, policy, begun_s)
+        row = self._row(name, made, found, time.monotonic() - begun_s)
         return row, made.episode(found) if self._order.keeps_failures and not row.success else None
 
-    def _check_same(self, client: PolicyConnection) -> None:
-        there, wanted = plain(client.metadata()), self._order.about.metadata
-        if there != wanted:
-            keys = [key for key in sorted({*there, *wanted}) if there.get(key) != wanted.get(key)]
-            text = f"the server at {client.address} has other metadata than at the beginning: {keys[0]!r} is"
-            raise BadAnswer(
-                f"{text} {there.get(keys[0])!r}, was {wanted.get(keys[0])!r}; give the server that it began with"
-            )
-
-    def _row(
-        self, name: str, made: PolicyEpisode, found: PolicyResult, policy: TimedPolicy, begun_s: float
-    ) -> EpisodeRow:
-        recorder, setup = made.recorder, made.setup
+    def _row(self, name: str, made: PolicyEpisode, found: PolicyResult, wall_s: float) -> EpisodeRow:
+        recorder, policy = made.recorder, self._order.about.policy
         place = recorder.columns()["ee_pose"][:, recorder.arms.index(made.port.arm.name), :3]
-        return EpisodeRow(
-            env_name=name,
-            policy=self._order.about.policy,
-            episode=made.number,
-            instruction=made.settings.instruction,
-            success=found.success,
-            success_at_peak=found.success_at_peak,
-            score=found.final,
-            score_peak=found.peak,
-            success_first_hold_s=found.first_true_s,
-            success_confirmed_s=found.confirmed_s,
-            end=found.end,
-            reason=found.message,
-            verdict=found.verdict,
-            duration=found.duration_s,
-            episode_step=found.steps,
-            dt=1.0 / made.settings.rate_hz,
-            chunks=found.chunks,
-            late_steps=found.late_steps,
-            subtasks=found.subtasks,
-            events=dict(Counter(event.kind for event in found.events)),
-            event_log=found.events,
-            metrics=path_metrics(place, setup.task.settings.rate_hz),
-            inference_ms=tuple(policy.latency_ms),
-            guard=dict(found.guard),
-            wall_s=round(time.monotonic() - begun_s, 3),
-        )
+        metrics = path_metrics(place, made.setup.task.settings.rate_hz)
+        return row_of(found, name, policy, made.number, made.settings, metrics, wall_s)
 
 
 Missing = Sequence[tuple[str, int]]
@@ -299,6 +258,34 @@ def _choose_drawing() -> None:
             os.environ["MUJOCO_GL"] = choose_library(os.environ)
         except ValueError as error:
             raise ConfigError("cameras", [str(error)]) from error
+
+
+def check_server(address: str, wanted: Mapping[str, Any], timeout_s: float) -> None:
+    """Check that a policy server is there, and still has the metadata that it began with.
+
+    Args:
+        address: Its address.
+        wanted: The metadata.
+        timeout_s: Longest wait, s.
+
+    Raises:
+        PolicyError: It is not.
+    """
+    client = connect_policy(address, timeout_s)
+    try:
+        _check_same(client, wanted)
+    finally:
+        client.close()
+
+
+def _check_same(client: PolicyConnection, wanted: Mapping[str, Any]) -> None:
+    there = plain(client.metadata())
+    if there != wanted:
+        keys = [key for key in sorted({*there, *wanted}) if there.get(key) != wanted.get(key)]
+        text = f"the server at {client.address} has other metadata than at the beginning: {keys[0]!r} is"
+        raise BadAnswer(
+            f"{text} {there.get(keys[0])!r}, was {wanted.get(keys[0])!r}; give the server that it began with"
+        )
 
 
 def connect(address: str, timeout_s: float) -> Mapping[str, Any]:

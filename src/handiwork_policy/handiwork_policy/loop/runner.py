@@ -309,4 +309,5 @@ class PolicyRunner:
             counts.shown(),
             counts.changed,
             dict(counts.reasons.most_common(8)),
+            tuple(round(1e3 * one, 3) for one in self._latency_s),
         )

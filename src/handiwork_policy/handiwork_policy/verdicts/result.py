@@ -76,6 +76,7 @@ class PolicyResult:
         guard: Number of commands that the guard changed, by kind.
         guard_changed: Number of commands that it changed.
         guard_reasons: The commonest reasons with their counts.
+        answers_ms: Latency of each answer, in order, ms.
     """
 
     end: str
@@ -98,6 +99,7 @@ class PolicyResult:
     guard: Mapping[str, int] = field(default_factory=dict)
     guard_changed: int = 0
     guard_reasons: Mapping[str, int] = field(default_factory=dict)
+    answers_ms: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -45,3 +46,10 @@ def test_a_judge_that_was_held_up_does_not_blame_others() -> None:
 def test_the_kernel_counts_what_this_process_waited() -> None:
     assert processor_wait_s(os.getpid()) >= 0.0
     assert processor_wait_s(2**22 + 1) == 0.0
+
+
+def test_reading_the_wait_interns_no_string(monkeypatch: pytest.MonkeyPatch) -> None:
+    interned = list[str]()
+    monkeypatch.setattr(sys, "intern", lambda text: interned.append(text) or text)
+    assert processor_wait_s(os.getpid()) >= 0.0
+    assert interned == []

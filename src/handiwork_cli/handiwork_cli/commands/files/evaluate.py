@@ -1,10 +1,12 @@
-"""``handiwork evaluate``: runs a policy server against task files, and compares two policies."""
+"""``handiwork evaluate``: runs a policy server against task files, without ROS or in the running stack."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from handiwork_cli.commands.files.export_usd import scene_file
+from handiwork_cli.commands.goals.connection import NoServerError, connected
 from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
 from handiwork_data.dataset.generate import Shard, Sources, read_range
@@ -26,7 +29,7 @@ from handiwork_data.evaluation.tables import interval, percent, summary, tables
 from handiwork_data.evaluation.task_settings import with_metadata
 from handiwork_policy.protocol.errors import PolicyError
 
-from .generate import RAY, add_places, add_shards, check_places
+from .generate import RAY, ROS, add_places, add_shards, check_places
 
 REPORT = "report.md"
 CONNECT_S = 10.0
@@ -40,7 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     Args:
         commands: Subparsers of ``handiwork``.
     """
-    parser = commands.add_parser("evaluate", help="count how often a policy succeeds in tasks, without ROS")
+    parser = commands.add_parser("evaluate", help="count how often a policy succeeds in tasks")
     parser.add_argument(
         "tasks", type=Path, nargs="*", metavar="TASK.yaml", help="files with the key episodes"
     )
@@ -53,7 +56,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--delay-steps", type=int, default=0, help="steps of the loop from a question to its answer"
     )
-    add_places(parser)
+    add_places(parser, ROS)
     parser.add_argument("--films", type=int, default=0, metavar="N", help="of failed episodes, for each task")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("A", "B"), help="two folders of results")
     parser.add_argument("--report", type=Path, metavar="DIR", help="print the tables of a folder of results")
@@ -87,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             return _evaluate(options, options.out)
         with tempfile.TemporaryDirectory(prefix="handiwork-evaluate-") as path:
             return _evaluate(options, Path(path))
-    except (EpisodeError, PolicyError, OSError) as error:
+    except (EpisodeError, PolicyError, NoServerError, OSError) as error:
         print(f"handiwork evaluate: {error}", file=sys.stderr)
         return 1
 
@@ -102,8 +105,22 @@ def _check(options: argparse.Namespace) -> None:
         if not least <= getattr(options, key) <= most:
             raise ConfigError(key.replace("_", "-"), [f"is {getattr(options, key)}; give {least} to {most}"])
     check_places(options)
+    if options.on == ROS:
+        _check_ros(options)
     if options.films and options.out is None:
         raise ConfigError("films", ["need a folder; give --out, too"])
+
+
+def _check_ros(options: argparse.Namespace) -> None:
+    """Refuse what the running stack has not."""
+    if (options.workers or 1) > 1:
+        raise ConfigError("workers", [f"is {options.workers}; a stack runs one episode at a time, give 1"])
+    if options.delay_steps:
+        text = f"is {options.delay_steps}; a running stack has the delays of its server, leave it out"
+        raise ConfigError("delay-steps", [text])
+    if options.films:
+        text = "need the simulation of this command; leave --films out, and record with 'handiwork record'"
+        raise ConfigError("films", [text])
 
 
 def _evaluate(options: argparse.Namespace, out: Path) -> int:
@@ -113,8 +130,11 @@ def _evaluate(options: argparse.Namespace, out: Path) -> int:
     there = sum(len({*folder.rows(name)} & {*numbers}) for name in order.tasks)
     made, total = list[EpisodeRow](), len(numbers) * len(order.tasks)
     try:
-        with tqdm(total=total, initial=there, desc="evaluate", unit="episode", disable=None) as bar:
-            for row in evaluate(order, numbers, shard, _spread(options)):
+        with (
+            _spread(options, is_needed=there < total) as spread,
+            tqdm(total=total, initial=there, desc="evaluate", unit="episode", disable=None) as bar,
+        ):
+            for row in evaluate(order, numbers, shard, spread):
                 made.append(row)
                 bar.set_postfix_str(f"{percent(summary(made).rate.value)} % success", refresh=False)
                 bar.update()
@@ -125,10 +145,20 @@ def _evaluate(options: argparse.Namespace, out: Path) -> int:
     return 0
 
 
-def _spread(options: argparse.Namespace) -> Spread:
+@contextmanager
+def _spread(options: argparse.Namespace, *, is_needed: bool) -> Iterator[Spread]:
+    """Provide where the episodes are run; the running stack is only asked for when it is needed."""
     if options.on == RAY:
-        return RayEvaluation(options.address, options.workers or 0)
-    return processes(options.workers or 1)
+        yield RayEvaluation(options.address, options.workers or 0)
+    elif options.on == ROS and is_needed:
+        with connected() as client:
+            from handiwork_cli.ros.stack_evaluation import StackEvaluation
+            from handiwork_ros.clients.conditions_client import ConditionsClient
+
+            with ConditionsClient("handiwork_evaluate") as monitor:
+                yield StackEvaluation(client, monitor)
+    else:
+        yield processes(options.workers or 1)
 
 
 def _order(options: argparse.Namespace, out: Path) -> EvaluationOrder:
@@ -144,6 +174,7 @@ def _order(options: argparse.Namespace, out: Path) -> EvaluationOrder:
         arm=options.arm,
         delay_steps=options.delay_steps,
         version=metadata.version("handiwork_core"),
+        over_ros=options.on == ROS,
     )
     return EvaluationOrder(options.policy, about, tasks, out, options.films > 0)
 

@@ -30,7 +30,7 @@ from handiwork_data.episodes.action_replay import replay_actions
 from handiwork_data.episodes.episode import EpisodeError
 from handiwork_data.episodes.settings import read_task_file
 
-HERE, RAY = "here", "ray"
+HERE, RAY, ROS = "here", "ray", "ros"
 MOST_WORKERS = 1024
 CAUSES = 5
 """The number of causes of failure that the summary lists."""
@@ -64,14 +64,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=run_replay)
 
 
-def add_places(parser: argparse.ArgumentParser) -> None:
+def add_places(parser: argparse.ArgumentParser, *further: str) -> None:
     """Declare the options for where episodes are run.
 
     Args:
         parser: Parser of the command.
+        further: Places beside this machine and Ray.
     """
     parser.add_argument("--workers", type=int, help="processes; default: 1, on Ray one for each core")
-    parser.add_argument("--on", choices=(HERE, RAY), default=HERE, help="where the episodes are run")
+    parser.add_argument(
+        "--on", choices=(HERE, RAY, *further), default=HERE, help="where the episodes are run"
+    )
     parser.add_argument("--address", default="", help="of the Ray cluster; default: one on this machine")
 
 

@@ -1,0 +1,99 @@
+"""``handiwork evaluate --on ros`` in a running stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from handiwork_cli.cli import main
+from handiwork_cli.processes.interrupts import INTERRUPTED
+from handiwork_data.evaluation.folder import read_folder
+from handiwork_data.evaluation.rows import EpisodeRow
+from handiwork_policy.protocol.server import PolicyServer
+from handiwork_policy.protocol.source import load_policy
+from handiwork_policy.verdicts import result as ends
+from handiwork_ros.clients.goal_handle import GoalHandle
+from support.paths import ROOT
+from support.stack.rig import Rig
+
+LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
+TASK = {"success": "object_grabbed(object=cube)", "conditions": ["gripper_open()"], "limit_s": 100}
+SETTINGS = {"state": ["ee_pose", "object_pose(cube)", "gripper_width"], "action_space": "ee_pose"}
+MOVED_S = 60.0
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of the example's policy, which grasps the cube."""
+    with PolicyServer(load_policy(f"{ROOT / 'examples/grasp_policy.py'}:make")) as made:
+        yield made.address
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path, server: str) -> Any:
+    """Runs the command with a task and an output folder."""
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(yaml.safe_dump(SETTINGS))
+
+    def run(*words: str, **keys: Any) -> int:
+        task = tmp_path / "grasp.yaml"
+        task.write_text(yaml.safe_dump({"name": "grasp", "episodes": {**TASK, **keys}}))
+        out = str(tmp_path / "out")
+        given = ["--policy", server, "--settings", str(settings), "--out", out]
+        return main(["evaluate", str(task), *given, *words])
+
+    return run
+
+
+def rows_of(folder: Path) -> list[EpisodeRow]:
+    results, about = read_folder(folder)
+    assert about.over_ros
+    (name,) = results.tasks()
+    return list(results.rows(name).values())
+
+
+def test_episodes_are_run_judged_and_kept(
+    rig: Rig, evaluate: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate("--episodes", "3:5", "--on", "ros") == 0
+    rows = rows_of(tmp_path / "out")
+    assert [row.episode for row in rows] == [3, 4]
+    for row in rows:
+        assert row.success and row.end == ends.SUCCESS, row.reason
+        assert row.subtasks[0].condition.startswith("gripper_open")
+        assert 0.2 < row.metrics["ee_path_length"] < 5.0
+        assert len(row.inference_ms) >= row.chunks > 0
+    rig.joints.assert_rests()
+    assert evaluate("--episodes", "3:5", "--on", "ros") == 0
+    assert len(rows_of(tmp_path / "out")) == 2, "what is there is skipped"
+    assert evaluate("--episodes", "3:5") != 0
+    assert "over_ros is True there and False here; give another --out" in capsys.readouterr().err
+
+
+def test_a_stack_with_another_scene_is_named(
+    rig: Rig, evaluate: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate("--episodes", "1", "--on", "ros", scene="drawer") != 0
+    assert "which the running stack has not; start it with 'handiwork launch" in capsys.readouterr().err
+
+
+def test_an_interrupted_evaluation_cancels_its_goal(
+    rig: Rig, evaluate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handles = list[GoalHandle[Any]]()
+
+    def interrupted(handle: GoalHandle[Any], timeout_s: float) -> None:
+        handles.append(handle)
+        rig.joints.wait_moving(timeout_s=MOVED_S)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GoalHandle, "result", interrupted)
+    assert evaluate("--episodes", "1", "--on", "ros") == INTERRUPTED
+    monkeypatch.undo()
+    assert handles[0].done
+    rig.joints.assert_rests()
+    assert rig.client.run("home").ok
