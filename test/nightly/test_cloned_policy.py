@@ -15,8 +15,8 @@ from support.paths import ROOT
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.nightly]
 TASK = "benchmarks/policies/lift_cube.yaml"
 DEMONSTRATIONS, EVALUATED = "0:200", "100000:100020"
-LEAST = 14
-"""Successes of 20. Policies of this size succeed in 9 of 10 episodes, those that learned nothing in none."""
+LEAST = 11
+"""Successes of 20. This policy had 16; where displaced samples were wrong, 1,000 demonstrations gave a fifth."""
 
 
 CLONING = [sys.executable, "-m", "benchmarks.policies.cloning"]
