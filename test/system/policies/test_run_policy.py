@@ -132,6 +132,8 @@ def test_a_cancelled_run_ends_at_rest(rig: Rig, served: Callable[[Act], str]) ->
     handle.cancel()
     report = handle.result(RESULT_S)
     assert report.outcome.code is Code.CANCELED, report.outcome
+    found = policy_result(report.message)
+    assert found is not None and found["steps"] > 0 and not found["success"], "what it has done is reported"
     rig.joints.assert_rests()
     assert rig.client.run("home").ok
 

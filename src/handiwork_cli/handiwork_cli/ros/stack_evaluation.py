@@ -10,6 +10,7 @@ from typing import Any
 
 from handiwork_msgs.msg import WorldObjects
 from handiwork_msgs.srv import ResetWorld
+from std_srvs.srv import Trigger
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import Code, Outcome
@@ -23,7 +24,7 @@ from handiwork_data.evaluation.task_settings import arm_of
 from handiwork_data.policies.episode import PolicySetup
 from handiwork_policy.loop.settings import PolicySettings
 from handiwork_policy.protocol.errors import PolicyError
-from handiwork_policy.verdicts.result import SERVER_FAULT, PolicyResult
+from handiwork_policy.verdicts.result import DATA, SERVER_FAULT, STOPPED, PolicyResult
 from handiwork_ros.clients.conditions_client import ConditionsClient
 from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal
@@ -35,6 +36,14 @@ from .service_question import ask
 
 RESET_S, OBJECTS_S, END_S = 20.0, 10.0, 10.0
 """Longest waits for the answer of ``sim/reset``, for ``world/objects``, and for the end of a cancelled goal, s."""
+STOPPED_FROM_OUTSIDE = (
+    Code.CANCELED,
+    Code.EMERGENCY_STOP,
+    Code.ROBOT_STOPPED,
+    Code.ROBOT_LOST,
+    Code.PLANNER_LOST,
+)
+"""The policy has no part in these ends."""
 SLOWEST = 20.0
 """Greatest wall time of a goal, in parts of its time limit: a simulation may be that much slower."""
 
@@ -109,6 +118,8 @@ class StackEvaluation:
         outcome = self._goal(settings, order.address, arm)
         times_s, positions = samples.end()
         found = self._result(where, outcome, order, settings)
+        if outcome.code is Code.PROTECTIVE_STOP:
+            self._recover(where)
         rate_hz = setup.task.settings.rate_hz
         metrics = joint_path_metrics(setup.robot, arm, times_s, positions, rate_hz)
         return row_of(found, name, order.about.policy, number, settings, metrics, time.monotonic() - begun_s)
@@ -122,6 +133,13 @@ class StackEvaluation:
         outcome = outcome_from_msg(answer.outcome)
         if not outcome.ok:
             raise EpisodeError(f"{where}: sim/reset: {outcome.code.name}: {outcome.message}")
+
+    def _recover(self, where: str) -> None:
+        """Take back the stop of the safety layer, which the next reset leaves as it is."""
+        answer: Any = ask(self._client.node, Trigger, "safety/recover", Trigger.Request(), RESET_S)
+        if answer is None or not answer.success:
+            why = "no answer" if answer is None else answer.message
+            raise EpisodeError(f"{where}: the safety layer stopped the arm, and safety/recover fails: {why}")
 
     def _samples_of(self, arm: ArmSpec) -> JointSamples:
         if arm.joint_names not in self._samples:
@@ -143,14 +161,14 @@ class StackEvaluation:
         self, where: str, outcome: Outcome, order: EvaluationOrder, settings: PolicySettings
     ) -> PolicyResult:
         found = read_result(outcome.message)
+        text = f"{where}: {outcome.code.name}: {outcome.message.partition(DATA)[0]}"
         if found is None:
-            text = f"{where}: {outcome.code.name}: {outcome.message}"
-            raise (
-                PolicyError(text)
-                if outcome.code in (Code.UNRESPONSIVE, Code.BAD_GOAL)
-                else EpisodeError(text)
-            )
+            is_refused = outcome.code in (Code.UNRESPONSIVE, Code.BAD_GOAL)
+            raise PolicyError(text) if is_refused else EpisodeError(text)
+        if outcome.code in STOPPED_FROM_OUTSIDE:
+            raise EpisodeError(f"{text}; the episode does not count")
         if found.end == SERVER_FAULT:
             # An episode whose server was lost does not count, as without ROS.
             check_server(order.address, order.about.metadata, settings.server_timeout)
-        return found
+        is_stopped = outcome.code is Code.PROTECTIVE_STOP
+        return replace(found, end=STOPPED, success=False) if is_stopped else found

@@ -33,10 +33,12 @@ class Stopped(HandiworkError):
     Args:
         reason: The reason with which the token was set.
         detail: The reason in words.
+        report: What the run has found until then; it comes behind the message of its outcome.
     """
 
-    def __init__(self, reason: Code = Code.CANCELED, detail: str = "") -> None:
+    def __init__(self, reason: Code = Code.CANCELED, detail: str = "", report: str = "") -> None:
         super().__init__(Outcome(reason, detail))
+        self.report = report
 
 
 class StepFailed(HandiworkError):

@@ -66,8 +66,9 @@ def run_skill(
     try:
         started_s = context.clock.now_s()
         outcome = run.run()
-    except Stopped:
+    except Stopped as stop:
         outcome = _stopped(context.token, log.stage)
+        outcome = replace(outcome, message=outcome.message + stop.report)
     except StepFailed as failure:
         outcome = failure.outcome
     except Exception as bug:  # noqa: BLE001 - the border: a bug in a skill or a port ends the goal, not the server

@@ -47,7 +47,9 @@ class SkillPort:
         self._curve = ScheduleMaker(self._step_s, LAG_S, limits.velocity, limits.acceleration)
         self._begin_s = math.nan
         self._why_stop = ""
-        self.fingers = FingerThread(context.gripper) if _has_fingers(context.arm_spec) else None
+        self.fingers = (
+            FingerThread(context.gripper, context.clock) if _has_fingers(context.arm_spec) else None
+        )
 
     def now_s(self) -> float:
         """See ``PolicyPort``."""
@@ -108,7 +110,9 @@ class SkillPort:
             width_m: Opening, m.
         """
         assert self.fingers is not None
-        self.fingers.move(width_m)
+        # As late as the arm: fingers that are ahead of it close above what they are to grasp.
+        begin_s = self.now_s() if math.isnan(self._begin_s) else self._begin_s
+        self.fingers.move(width_m, begin_s + LAG_S)
 
     def wait_step(self) -> int:
         """See ``PolicyPort``; a step that would begin too late for its message is left out."""

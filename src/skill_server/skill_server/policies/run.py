@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.commands import CommandFunction
 from handiwork_core.contracts.reactive import Reactive, WatchedConditions
-from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill import Context, StepFailed, Stopped
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.thresholds import JOINT_REST
@@ -75,7 +75,8 @@ class PolicyFunction(CommandFunction):
         except PolicyError as error:
             context.token.check()
             raise StepFailed(refused(error, stage)) from error
-        context.token.check()
+        if context.token.is_set():
+            raise Stopped(context.token.reason, context.token.detail, data_of(found))
         report = Outcome(Code.OK if found.success else CODES[found.end], reported(found), stage)
         if not found.success:
             raise StepFailed(Outcome(report.code, report.message, stage, FIELDS.get(found.end, "")))
@@ -323,7 +324,16 @@ def reported(found: PolicyResult) -> str:
     Args:
         found: The result.
     """
-    return f"{found.message}{ends.DATA}{json.dumps(_finite(found.as_dict()), separators=(',', ':'))}"
+    return f"{found.message}{data_of(found)}"
+
+
+def data_of(found: PolicyResult) -> str:
+    """Return the whole result as JSON, as it comes behind a sentence.
+
+    Args:
+        found: The result.
+    """
+    return f"{ends.DATA}{json.dumps(_finite(found.as_dict()), separators=(',', ':'))}"
 
 
 def _finite(value: object) -> object:

@@ -119,6 +119,18 @@ def test_the_arm_follows_the_curve_through_the_references(bench: Bench, delay_s:
     assert not bench.topic.refused
 
 
+def test_fingers_move_as_late_as_the_arm(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    fingers = bench.port.fingers
+    assert fingers is not None
+    asked = list[tuple[float, float]]()
+    monkeypatch.setattr(fingers, "move", lambda width_m, at_s: asked.append((width_m, at_s)))
+    bench.step(np.full(6, 0.1))
+    begin_s = bench.cell.now_s
+    bench.step(np.full(6, 0.1), takes_s=0.01)
+    bench.port.grip(0.02)
+    assert asked == [(0.02, pytest.approx(begin_s + STEP_S + LAG_S))]
+
+
 def test_without_a_further_message_the_arm_brakes_on_what_was_sent(bench: Bench) -> None:
     for _ in range(8):
         bench.step(np.full(6, 0.1))
