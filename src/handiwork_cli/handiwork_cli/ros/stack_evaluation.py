@@ -61,6 +61,7 @@ class StackEvaluation:
         self._objects, self._are_there = set[str](), threading.Event()
         client.node.create_subscription(WorldObjects, "world/objects", self._on_objects, LATCHED)
         self._samples = dict[tuple[str, ...], JointSamples]()
+        self._is_stopped = False
 
     def __call__(self, order: EvaluationOrder, here: Evaluator, missing: Missing) -> Iterator[EpisodeRow]:
         """Run episodes.
@@ -112,14 +113,15 @@ class StackEvaluation:
         drawn = draw(setup.task.settings, setup.scene, number)
         settings = replace(setup.settings, instruction=setup.settings.instruction or drawn.instruction)
         self._reset(where, number, is_drawn=setup.task.settings.scatter)
+        if self._is_stopped:
+            self._recover(where)
         arm = arm_of(setup.robot, setup.arm)
         samples = self._samples_of(arm)
         samples.begin()
         outcome = self._goal(settings, order.address, arm)
         times_s, positions = samples.end()
         found = self._result(where, outcome, order, settings)
-        if outcome.code is Code.PROTECTIVE_STOP:
-            self._recover(where)
+        self._is_stopped = outcome.code is Code.PROTECTIVE_STOP
         rate_hz = setup.task.settings.rate_hz
         metrics = joint_path_metrics(setup.robot, arm, times_s, positions, rate_hz)
         return row_of(found, name, order.about.policy, number, settings, metrics, time.monotonic() - begun_s)
@@ -135,11 +137,12 @@ class StackEvaluation:
             raise EpisodeError(f"{where}: sim/reset: {outcome.code.name}: {outcome.message}")
 
     def _recover(self, where: str) -> None:
-        """Take back the stop of the safety layer, which the next reset leaves as it is."""
+        """Take back the stop of the episode before, after the reset, which has ended its cause."""
         answer: Any = ask(self._client.node, Trigger, "safety/recover", Trigger.Request(), RESET_S)
         if answer is None or not answer.success:
             why = "no answer" if answer is None else answer.message
-            raise EpisodeError(f"{where}: the safety layer stopped the arm, and safety/recover fails: {why}")
+            raise EpisodeError(f"{where}: the episode before ended with a stop, and safety/recover fails: {why}")
+        self._is_stopped = False
 
     def _samples_of(self, arm: ArmSpec) -> JointSamples:
         if arm.joint_names not in self._samples:

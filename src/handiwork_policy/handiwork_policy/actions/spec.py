@@ -110,6 +110,11 @@ class ActionDecoder:
         is_joint = self._space in (ActionSpace.JOINT_POSITION, ActionSpace.JOINT_DELTA)
         return (self._dof if is_joint else 6) + (self._gripper is not GripperSpace.NONE)
 
+    @property
+    def is_relative(self) -> bool:
+        """True where actions are changes."""
+        return self._space in (ActionSpace.JOINT_DELTA, ActionSpace.EE_DELTA)
+
     def check_metadata(self, about: Mapping[str, Any]) -> None:
         """Check what a server says about its policy, where it says it.
 

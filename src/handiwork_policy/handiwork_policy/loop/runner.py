@@ -81,7 +81,7 @@ class PolicyRunner:
         self._step_s = list[float]()
         self._kept: deque[tuple[int, Array]] = deque(maxlen=KEPT_STEPS)
         self._past: deque[Array] = deque(maxlen=PAST_STEPS)
-        self._width, self._next_ask = math.nan, 0
+        self._width, self._next_ask, self._behind = math.nan, 0, 0
 
     def prepare(self, world_T_root: Pose) -> None:
         """Ask for the first chunk, and check all that can be checked before anything moves.
@@ -230,17 +230,27 @@ class PolicyRunner:
             if step < 0:
                 raise
             raise _End(ends.CAMERA_FAULT, str(error)) from error
+        # In lock-step the arm follows half a step behind its reference, as in demonstrations of ``generate``.
+        behind = self.port.lag_s(world.joints.stamp_s) * settings.rate_hz - 0.5
+        self._behind = max(0, round(behind)) if step >= 0 else 0
         self.inference.ask(max(step - 1, -1), observation)
 
     def _take(self, answer: Answer, step: int) -> None:
         self._latency_s.append(answer.latency_s)
         if answer.fault is not None:
             raise answer.fault
-        base = next((q for at, q in reversed(self._kept) if at <= answer.step), self._motion.q)
-        chunk = self._decoder.decode(answer.actions or {}, base)
-        self._plan.take(chunk, answer.step, step)
+        chunk = self._decoder.decode(answer.actions or {}, self._kept_at(answer.step))
+        # The observed arm was behind its reference, which has passed the first actions. One is left of each chunk.
+        late = max(0, step - answer.step - 1)
+        observed = answer.step - max(0, min(self._behind, len(chunk) - 1 - late))
+        if observed != answer.step and self._decoder.is_relative:
+            chunk = self._decoder.decode(answer.actions or {}, self._kept_at(observed))
+        self._plan.take(chunk, observed, step)
         self._chunks += 1
-        self._next_ask = answer.step + 1 + (self.settings.execute_steps or len(chunk))
+        self._next_ask = observed + 1 + (self.settings.execute_steps or len(chunk))
+
+    def _kept_at(self, step: int) -> Array:
+        return next((q for at, q in reversed(self._kept) if at <= step), self._motion.q)
 
     def _anchor(self) -> None:
         """Take the reference back to an arm that something holds: else it would jump once it is free."""

@@ -15,7 +15,7 @@ SOON_S, LONG_S = 0.1, 20.0
 
 
 class World:
-    """A clock that a test sets, and a gripper that moves until it is told to stop or to arrive."""
+    """A clock that a test sets, and a gripper that moves until it arrives or is stopped."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
