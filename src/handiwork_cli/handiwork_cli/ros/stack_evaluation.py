@@ -141,7 +141,9 @@ class StackEvaluation:
         answer: Any = ask(self._client.node, Trigger, "safety/recover", Trigger.Request(), RESET_S)
         if answer is None or not answer.success:
             why = "no answer" if answer is None else answer.message
-            raise EpisodeError(f"{where}: the episode before ended with a stop, and safety/recover fails: {why}")
+            raise EpisodeError(
+                f"{where}: the episode before ended with a stop, and safety/recover fails: {why}"
+            )
         self._is_stopped = False
 
     def _samples_of(self, arm: ArmSpec) -> JointSamples:

@@ -58,6 +58,25 @@ def episode(setup: PolicySetup, policy: Policy, **changes: Any) -> PolicyEpisode
     return PolicyEpisode(replace(setup, settings=replace(setup.settings, **changes)), 0, policy)
 
 
+@pytest.mark.parametrize(("count", "lag_steps", "shift"), [(8, 0.5, 0), (8, 2.6, 2), (2, 2.6, 1), (1, 2.6, 0)])
+def test_a_chunk_begins_where_the_observed_arm_was(
+    setup: PolicySetup, count: int, lag_steps: float, shift: int
+) -> None:
+    made = episode(setup, toward(np.zeros(7), count), execute_steps=1)
+    step_s, runner, taken = 1.0 / made.settings.rate_hz, made.runner, list[int]()
+    made.port.lag_s = lambda stamp_s: lag_steps * step_s  # type: ignore[method-assign]
+    take = runner._plan.take
+
+    def watched(chunk: Any, observed: int, step: int) -> int:
+        taken.append(step - 1 - observed)
+        return take(chunk, observed, step)
+
+    runner._plan.take = watched  # type: ignore[method-assign]
+    made.run()
+    assert taken[0] == 0, "the arm is at rest before the first chunk"
+    assert set(taken[1:]) == {shift}, "one action is left of each chunk"
+
+
 def test_a_late_server_brakes_the_arm_and_the_run_goes_on(setup: PolicySetup) -> None:
     made = episode(replace(setup, delay_steps=12), toward(0.1 * np.ones(7)), execute_steps=8)
     found = made.run()
