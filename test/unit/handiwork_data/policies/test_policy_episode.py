@@ -58,7 +58,9 @@ def episode(setup: PolicySetup, policy: Policy, **changes: Any) -> PolicyEpisode
     return PolicyEpisode(replace(setup, settings=replace(setup.settings, **changes)), 0, policy)
 
 
-@pytest.mark.parametrize(("count", "lag_steps", "shift"), [(8, 0.5, 0), (8, 2.6, 2), (2, 2.6, 1), (1, 2.6, 0)])
+@pytest.mark.parametrize(
+    ("count", "lag_steps", "shift"), [(8, 0.5, 0), (8, 2.6, 2), (2, 2.6, 1), (1, 2.6, 0)]
+)
 def test_a_chunk_begins_where_the_observed_arm_was(
     setup: PolicySetup, count: int, lag_steps: float, shift: int
 ) -> None:
