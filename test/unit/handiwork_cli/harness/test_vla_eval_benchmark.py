@@ -24,6 +24,7 @@ from support.records.short_task import AT_ONCE, short_task
 pytest.importorskip("vla_eval", reason="vla-eval is missing: install requirements/vla-eval.txt")
 
 from handiwork_cli.harness.vla_eval_benchmark import HandiworkBenchmark
+from support.records.vla_model_server import PICTURE, SHAPE
 
 SETTINGS = {"gripper": "none", "state": ["joint_position"]}
 CLASS = "handiwork_cli.harness.vla_eval_benchmark:HandiworkBenchmark"
@@ -37,10 +38,19 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def server() -> Iterator[str]:
+    yield from served()
+
+
+@pytest.fixture
+def server_of_pictures() -> Iterator[str]:
+    yield from served(PICTURE)
+
+
+def served(*words: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, "-m", "support.records.vla_model_server", str(port)]
+    words = (sys.executable, "-m", "support.records.vla_model_server", str(port), *words)
     made = subprocess.Popen(words, env=environment(), stderr=subprocess.DEVNULL)
     waiting = threading.Event()
     for _ in range(int(WAIT_S / 0.2)):
@@ -55,9 +65,10 @@ def server() -> Iterator[str]:
     made.wait()
 
 
-def config(folder: Path, address: str, **entry: Any) -> Path:
-    tasks = [str(short_task(folder)), str(short_task(folder, "done", AT_ONCE))]
-    benchmark = {"benchmark": CLASS, "params": {"tasks": tasks, "settings": SETTINGS}, **entry}
+def config(folder: Path, address: str, settings: dict[str, Any] = SETTINGS, **entry: Any) -> Path:
+    scene = "cameras" if "cameras" in settings else "tabletop"
+    tasks = [str(short_task(folder, scene=scene)), str(short_task(folder, "done", AT_ONCE, scene=scene))]
+    benchmark = {"benchmark": CLASS, "params": {"tasks": tasks, "settings": settings}, **entry}
     path = folder / "config.yaml"
     whole = {"server": {"url": address}, "output_dir": str(folder / "out"), "benchmarks": [benchmark]}
     path.write_text(yaml.safe_dump(whole), encoding="utf-8")
@@ -95,6 +106,18 @@ def test_episodes_are_run_and_judged_by_the_monitor(tmp_path: Path, server: str)
     }
     failed = found["short"][0]
     assert failed["metrics"]["end"] == "time_over" and failed["steps"] == pytest.approx(26, abs=2)
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+def test_a_model_gets_pictures(tmp_path: Path, server_of_pictures: str) -> None:
+    height, width, _ = SHAPE
+    settings = {**SETTINGS, "cameras": [{"key": PICTURE, "width": width, "height": height}], "rate_hz": 5.0}
+    path = config(tmp_path, server_of_pictures, settings, episodes_per_task=1)
+    run("run", "--no-docker", "--config", path)
+    (failed,) = results(tmp_path)["short"]
+    assert failed["metrics"]["end"] == "time_over", "a model that misses its picture ends the episode at once"
+    assert failed["steps"] >= 5
 
 
 @pytest.mark.slow
