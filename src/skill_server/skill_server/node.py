@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.intake.regular_files import data_roots
+from handiwork_core.intake.robot_watchdog import SILENCE_S
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.admission import AdmissionQueue
@@ -53,6 +55,8 @@ All other skills are called by ``run_skill``.
 """
 
 
+SIMULATIONS = ("sim_bridge", "isaac_bridge")
+"""Nodes that send ``joint_states`` of a simulation, and measure their own delay."""
 WATCH_S = 0.1
 """The pause between two checks for conflicting publishers while a goal runs, s of steady time."""
 
@@ -72,7 +76,10 @@ class SkillServer(ManagedNode):
         self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
         signs, self._wait = Heartbeats(self), StartWait(self)
         self._recorder = open_recorder(self, self._robot, self._robot_dir, self._world.snapshot)
-        self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs), self._recorder)
+        limit_s = partial(signs.stream_limit_s, SILENCE_S, *SIMULATIONS)
+        self._arms = arm_set(
+            self, self._robot, self._world, lambda: self._planner(signs), self._recorder, limit_s
+        )
         self._safety = SafetyWatch(self, lambda why: self._arms.stop_all(why.code, why.message))
         self._heartbeat = HeartbeatPublisher(self, self._arms.supervised)
         host, leases = action_host_node(self), self._arms.leases

@@ -10,7 +10,10 @@ import math
 from dataclasses import dataclass
 
 SILENCE_S = 1.2
-"""Silence of the joint states after which the robot is lost [s of observed time]."""
+"""Silence of the joint states after which a robot without delay is lost [s of observed time]."""
+
+LONGEST_SILENCE_S = 2.0
+"""The same for a simulation that reports a delay, however great that is [s of observed time]."""
 
 STALL_S = 2.0
 """The robot is lost when only one of the clock and the stamps of the joints advances for this long, s of observed time.
@@ -75,19 +78,22 @@ class RobotWatchdog:
 
     def __init__(self) -> None:
         self._last: Feedback | None = None
-        self._silent_s = 0.0
+        self._silent_s, self._limit_s = 0.0, SILENCE_S
         self._clock, self._stamps = _Advance(), _Advance()
 
-    def observe(self, feedback: Feedback) -> str:
+    def observe(self, feedback: Feedback, limit_s: float = SILENCE_S) -> str:
         """Take the newest feedback into account.
 
         Args:
             feedback: The present feedback.
+            limit_s: Silence of the joint states after which the robot is lost now, s of observed time; at most
+                ``LONGEST_SILENCE_S`` counts.
 
         Returns:
             The reason why the robot is lost, in words; empty while it is not.
         """
         last, self._last = self._last, feedback
+        self._limit_s = min(limit_s, LONGEST_SILENCE_S)
         if last is None:
             return ""
         step_s = min(max(0.0, feedback.now_s - last.now_s), STEP_S)
@@ -100,7 +106,7 @@ class RobotWatchdog:
     @property
     def is_silent(self) -> bool:
         """True while no joint states have come for longer than the limit."""
-        return self._silent_s > SILENCE_S
+        return self._silent_s > self._limit_s
 
     def _why(self, feedback: Feedback) -> str:
         if self.is_silent:

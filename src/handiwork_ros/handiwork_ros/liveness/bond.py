@@ -114,6 +114,11 @@ class Bond:
             return []
         return self._lose(Loss.GONE, f"{self._name} (pid {sign.pid}) has ended")
 
+    @property
+    def delay_s(self) -> float:
+        """Scheduling delay that the writer reported last, s; 0 before its first message."""
+        return self._delay_s
+
     def limit_s(self, base_s: float, delay_s: float) -> float:
         """Return the longest accepted silence of the writer, s.
 

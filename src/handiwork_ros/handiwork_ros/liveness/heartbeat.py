@@ -14,7 +14,7 @@ from rclpy.node import Node
 from handiwork_ros.rclpy_support.qos import BOND_READER
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.service_call import on_executor
-from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, SchedulingDelay
+from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, SchedulingDelay, silence_limit_s
 
 from .bond import Bond
 from .bond_events import BondEvent, EventKind, Loss, Sign
@@ -113,6 +113,19 @@ class Heartbeats:
         """
         with self._lock:
             return self._peer(name).bond.limit_s(base_s, self._delay.greatest_s(time.monotonic()))
+
+    def stream_limit_s(self, base_s: float, *names: str) -> float:
+        """Return the longest accepted silence of a stream, given the delays that those measure who may send it.
+
+        The delay of this process does not count: who observes a stream leaves out the time in which it was held up.
+
+        Args:
+            base_s: Longest silence on a machine without delays, s.
+            names: Names of the nodes; one that is not there, or is lost, has no delay.
+        """
+        with self._lock:
+            bonds = (self._peer(name).bond for name in names)
+            return silence_limit_s(base_s, *(bond.delay_s for bond in bonds if bond.loss is Loss.NONE))
 
     def loss(self, name: str) -> tuple[Loss, str]:
         """Return the kind and the reason of a node's loss; a node from which no message came yet is not lost.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from handiwork_core.intake.robot_watchdog import STEP_S, Feedback, RobotWatchdog
+from handiwork_core.intake.robot_watchdog import SILENCE_S, STEP_S, Feedback, RobotWatchdog
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 from .world import RosWorldSource
@@ -28,11 +28,15 @@ class RobotWatch:
     Args:
         node: Another thread spins it. Its clock is the clock of the robot's world.
         world: Receives ``joint_states``.
+        limit_s: Returns the longest accepted silence of ``joint_states``, s; it grows with the delay that a simulation
+            measures, since one that gets no processor moves no arm meanwhile.
     """
 
-    def __init__(self, node: Node, world: RosWorldSource) -> None:
+    def __init__(
+        self, node: Node, world: RosWorldSource, limit_s: Callable[[], float] = lambda: SILENCE_S
+    ) -> None:
         self._node, self._world, self._watchdog = node, world, RobotWatchdog()
-        self._clock = node.get_clock()
+        self._clock, self._limit_s = node.get_clock(), limit_s
         self._callbacks: list[Callable[[str], None]] = []
         self._why = ""
         self._observed_s = -math.inf
@@ -66,7 +70,7 @@ class RobotWatch:
         clock_s = float(self._clock.now().nanoseconds) * 1e-9
         before = self._why
         now_s = time.monotonic()
-        why = self._watchdog.observe(Feedback(now_s, received_s, stamp_s, clock_s))
+        why = self._watchdog.observe(Feedback(now_s, received_s, stamp_s, clock_s), self._limit_s())
         if why and now_s - received_s > SILENT_S:
             why = f"{why}: {self._world.joint_silence()}"
         self._why, self._observed_s = why, received_s

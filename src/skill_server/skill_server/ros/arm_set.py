@@ -9,6 +9,7 @@ from functools import partial
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.ports import Planner
+from handiwork_core.intake.robot_watchdog import SILENCE_S
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.arm_lease import ArmLease
@@ -93,6 +94,7 @@ def arm_set(
     world: RosWorldSource,
     make_planner: Callable[[], Planner],
     recorder: FlightRecorder | None = None,
+    joint_limit_s: Callable[[], float] = lambda: SILENCE_S,
 ) -> ArmSet:
     """Make clients, lease and runner for every arm of the robot.
 
@@ -102,6 +104,7 @@ def arm_set(
         world: Source of the world.
         make_planner: Returns the planner port, which the arms share.
         recorder: Flight recorder of all runs; None for none.
+        joint_limit_s: See ``RobotWatch``.
 
     Returns:
         The arms.
@@ -116,7 +119,7 @@ def arm_set(
     planner, board = DrawnPlanner(make_planner(), drawings), MotionReservations(tuple(robot.arms))
     runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
-    watch, driver = RobotWatch(node, world), DriverWatch(node, robot)
+    watch, driver = RobotWatch(node, world, joint_limit_s), DriverWatch(node, robot)
     show, conditions = drawings.show_motion, ConditionWatch(node)
     base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
     for name, arm in robot.arms.items():

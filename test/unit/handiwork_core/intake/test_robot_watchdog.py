@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from handiwork_core.intake.robot_watchdog import (
+    LONGEST_SILENCE_S,
     SILENCE_S,
     STALL_S,
     STEP_S,
@@ -60,6 +61,26 @@ def test_silence_ends_within_the_bound() -> None:
     watchdog, plant = running()
     plant.publishes = False
     assert SILENCE_S < lost_after(watchdog, plant) <= SILENCE_S + 2 * TICK_S < BOUND_S
+
+
+def test_a_simulation_that_reports_a_delay_may_be_silent_for_longer() -> None:
+    watchdog, plant = running()
+    plant.publishes = False
+    begun_s = plant.now_s
+    while plant.now_s < begun_s + 1.8 - TICK_S:
+        assert not watchdog.observe(plant.after(TICK_S), 1.8)
+        assert not watchdog.is_silent
+    while not (why := watchdog.observe(plant.after(TICK_S), 1.8)):
+        assert plant.now_s < begun_s + 1.8 + 3 * TICK_S
+    assert "no joint_states for 1.9" in why and watchdog.is_silent
+
+
+def test_no_delay_makes_the_limit_longer_than_the_longest() -> None:
+    watchdog, plant = running()
+    plant.publishes = False
+    begun_s = plant.now_s
+    while not watchdog.observe(plant.after(TICK_S), 60.0):
+        assert plant.now_s < begun_s + LONGEST_SILENCE_S + 3 * TICK_S
 
 
 def test_a_dead_clock_under_live_joints_is_lost() -> None:

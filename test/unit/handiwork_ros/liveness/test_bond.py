@@ -130,6 +130,7 @@ def test_the_limit_grows_with_the_delay_of_either_side(graph: Graph, who: str) -
     else:
         graph.newest = replace(graph.newest, delay_s=delay_s)
         graph.run(1.0)
+        assert graph.bond.delay_s == delay_s
     graph.alive = 0
     took_s = seconds_to_loss(graph)
     assert (
