@@ -12,9 +12,9 @@ from importlib import import_module
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.domain import DomainError
 
-from .commands.goals.connection import NoServerError
 from .launch_files.model import LaunchError
 from .processes.interrupts import INTERRUPTED
+from .ros.connection import NoServerError
 
 COMMANDS = {
     "stack.demo": ("demo",),

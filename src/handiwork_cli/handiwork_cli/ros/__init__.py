@@ -1,1 +1,1 @@
-"""Calls of services by commands."""
+"""What commands do by ROS: goals, calls of services, and evaluations in the running stack."""

@@ -14,8 +14,8 @@ from typing import Any
 from tqdm import tqdm
 
 from handiwork_cli.commands.files.export_usd import scene_file
-from handiwork_cli.commands.goals.connection import NoServerError, connected
 from handiwork_cli.commands.inspect.show_robot import robot_folder
+from handiwork_cli.ros.connection import NoServerError, connected
 from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
 from handiwork_data.dataset.generate import Shard, Sources, read_range
 from handiwork_data.episodes.episode import EpisodeError, write_atomically

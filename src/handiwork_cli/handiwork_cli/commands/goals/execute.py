@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from handiwork_cli.ros.connection import connected
 from handiwork_cli.stack.skill_output import StageLines, print_table
 
-from .connection import connected
 from .run_skill import add_busy_options
 
 

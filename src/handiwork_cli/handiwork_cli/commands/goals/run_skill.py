@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from handiwork_cli.ros.connection import connected
 from handiwork_cli.stack.skill_output import StageLines, print_preview, print_table
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
 from handiwork_core.intake.limits import GOAL_YAML
-
-from .connection import connected
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

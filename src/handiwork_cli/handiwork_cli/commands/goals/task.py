@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handiwork_cli.ros.connection import connected
 from handiwork_cli.stack.skill_output import print_preview
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import Code
 
-from .connection import connected
 from .run_skill import add_plan_option, add_time_options
 
 if TYPE_CHECKING:
