@@ -78,7 +78,8 @@ def test_a_stack_with_another_scene_is_named(
     rig: Rig, evaluate: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate("--episodes", "1", "--on", "ros", scene="drawer") != 0
-    assert "which the running stack has not; start it with 'handiwork launch" in capsys.readouterr().err
+    start = "start it with 'handiwork launch launch/bringup.launch.xml robot:=fr3 scene:=drawer'"
+    assert f"which the running stack has not; {start}" in capsys.readouterr().err
 
 
 def test_an_interrupted_evaluation_cancels_its_goal(

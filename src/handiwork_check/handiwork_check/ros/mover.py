@@ -23,7 +23,7 @@ from handiwork_check.recording import (
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
 from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
-from handiwork_ros.rclpy_support.service_call import NoAnswer, call
+from handiwork_ros.rclpy_support.service_call import NoAnswer, ServiceClients
 
 from .listener import Listener
 
@@ -45,7 +45,7 @@ class Mover:
     def __init__(self, node: Node, listener: Listener) -> None:
         self._node, self._listener = node, listener
         self._actions: dict[str, ActionClient] = {}
-        self._services: dict[str, Any] = {}
+        self._services = ServiceClients(node)
 
     def move_arm(self, arm: ArmSpec, asked: Mapping[str, float]) -> ArmMotion:
         """Move every joint by its amount, and back.
@@ -145,11 +145,7 @@ class Mover:
             name: Its name.
             request: The request.
         """
-        is_new = name not in self._services
-        if is_new:
-            self._services[name] = self._node.create_client(kind, name)
-        service = self._services[name]
-        answer = call(self._node, service, request, timeout_s=SERVICE_S, is_new=is_new)
+        answer = self._services.call(kind, name, request, SERVICE_S)
         return None if isinstance(answer, NoAnswer) else answer
 
     def _follow(self, arm: ArmSpec, to: Mapping[str, float]) -> str:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from handiwork_msgs.msg import WorldObjects
 from handiwork_msgs.srv import ResetWorld
@@ -30,9 +29,9 @@ from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal
 from handiwork_ros.conversions import outcome_from_msg
 from handiwork_ros.rclpy_support.qos import LATCHED
+from handiwork_ros.rclpy_support.service_call import NoAnswer, ServiceClients
 
 from .joint_samples import JointSamples
-from .service_question import ask
 
 RESET_S, OBJECTS_S, END_S = 20.0, 10.0, 10.0
 """Longest waits for the answer of ``sim/reset``, for ``world/objects``, and for the end of a cancelled goal, s."""
@@ -44,6 +43,7 @@ STOPPED_FROM_OUTSIDE = (
     Code.PLANNER_LOST,
 )
 """The policy has no part in these ends."""
+LAUNCH = "handiwork launch launch/bringup.launch.xml"
 SLOWEST = 20.0
 """Greatest wall time of a goal, in parts of its time limit: a simulation may be that much slower."""
 
@@ -60,6 +60,7 @@ class StackEvaluation:
         self._client, self._monitor = client, monitor
         self._objects, self._are_there = set[str](), threading.Event()
         client.node.create_subscription(WorldObjects, "world/objects", self._on_objects, LATCHED)
+        self._services = ServiceClients(client.node)
         self._samples = dict[tuple[str, ...], JointSamples]()
         self._is_stopped = False
 
@@ -94,13 +95,11 @@ class StackEvaluation:
     def _check(self, name: str, setup: PolicySetup) -> None:
         check_task(setup.task)
         if not self._are_there.wait(OBJECTS_S):
-            raise EpisodeError(
-                f"world/objects is silent for {OBJECTS_S:g} s; start the stack with 'handiwork launch'"
-            )
+            raise EpisodeError(f"world/objects is silent for {OBJECTS_S:g} s; start it with '{LAUNCH}'")
         missing = sorted({item.name for item in setup.scene.objects} - self._objects)
         if missing:
             text = f"scene {setup.scene.name!r} has {missing[0]!r}, which the running stack has not"
-            start = f"handiwork launch --robot {setup.robot.name} --scene {setup.scene.name}"
+            start = f"{LAUNCH} robot:={setup.robot.name} scene:={setup.scene.name}"
             raise ConfigError(f"task {name}", [f"{text}; start it with '{start}'"])
         for text in (setup.settings.until, *setup.settings.subtasks):
             answer = self._monitor.watch(text)
@@ -128,8 +127,8 @@ class StackEvaluation:
 
     def _reset(self, where: str, number: int, *, is_drawn: bool) -> None:
         request = ResetWorld.Request(seed=number, randomize=is_drawn)
-        answer: Any = ask(self._client.node, ResetWorld, "sim/reset", request, RESET_S)
-        if answer is None:
+        answer = self._services.call(ResetWorld, "sim/reset", request, RESET_S)
+        if isinstance(answer, NoAnswer):
             text = f"sim/reset does not answer in {RESET_S:g} s; evaluate a stack that runs a simulation"
             raise EpisodeError(f"{where}: {text}")
         outcome = outcome_from_msg(answer.outcome)
@@ -138,9 +137,9 @@ class StackEvaluation:
 
     def _recover(self, where: str) -> None:
         """Take back the stop of the episode before, after the reset, which has ended its cause."""
-        answer: Any = ask(self._client.node, Trigger, "safety/recover", Trigger.Request(), RESET_S)
-        if answer is None or not answer.success:
-            why = "no answer" if answer is None else answer.message
+        answer = self._services.call(Trigger, "safety/recover", Trigger.Request(), RESET_S)
+        if isinstance(answer, NoAnswer) or not answer.success:
+            why = "no answer" if isinstance(answer, NoAnswer) else answer.message
             raise EpisodeError(
                 f"{where}: the episode before ended with a stop, and safety/recover fails: {why}"
             )

@@ -71,11 +71,12 @@ class Stack:
         self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
         self._thread.start()
         from handiwork_ros.clients.skill_client import SkillClient
+        from handiwork_ros.rclpy_support.service_call import ServiceClients
 
         self.client = SkillClient(
             node_name="handiwork_command", namespace=self._arguments.get("namespace", "")
         )
-        self._services: dict[str, Any] = {}
+        self._services = ServiceClients(self.client.node)
         return self
 
     def __exit__(
@@ -141,12 +142,9 @@ class Stack:
         Raises:
             StackError: There was no response in time.
         """
-        from handiwork_ros.rclpy_support.service_call import NoAnswer, call
+        from handiwork_ros.rclpy_support.service_call import NoAnswer
 
-        is_new, node = name not in self._services, self.client.node
-        if is_new:
-            self._services[name] = node.create_client(kind, name)
-        answer = call(node, self._services[name], request, timeout_s=ANSWER_S, is_new=is_new)
+        answer = self._services.call(kind, name, request, ANSWER_S)
         if isinstance(answer, NoAnswer):
             raise StackError(f"service {name} gave no answer in {ANSWER_S:.0f} s; see the lines above")
         return answer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
@@ -15,7 +15,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_data.episodes.settings import ObjectVariation, TaskFile
 from handiwork_policy.loop.settings import PolicySettings
-from handiwork_policy.verdicts.result import PolicyResult, policy_result
+from handiwork_policy.verdicts.result import DATA, PolicyResult, policy_result
 
 from .path_metrics import path_metrics
 
@@ -49,21 +49,12 @@ def goal_parameters(settings: PolicySettings, server: str) -> dict[str, Any]:
         settings: How the policy is run.
         server: Address of the policy server.
     """
-    made = _plain(settings)
-    assert isinstance(made, dict)
-    return {"server": server, **made}
+    return {"server": server, **asdict(settings, dict_factory=_with_values)}
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 - what YAML can hold
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value
+def _with_values(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return fields as YAML can hold them."""
+    return {key: value.value if isinstance(value, Enum) else value for key, value in pairs}
 
 
 def read_result(message: str) -> PolicyResult | None:
@@ -76,7 +67,7 @@ def read_result(message: str) -> PolicyResult | None:
     if found is None:
         return None
     try:
-        return parse(PolicyResult, {**found, "message": message.partition("; result: ")[0]}, "result")
+        return parse(PolicyResult, {**found, "message": message.partition(DATA)[0]}, "result")
     except ConfigError:
         return None
 

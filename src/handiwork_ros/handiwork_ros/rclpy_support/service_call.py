@@ -110,6 +110,35 @@ def call(
     return futures[0].result() if futures and futures[0].result() is not None else NoAnswer.FAILED
 
 
+class ServiceClients:
+    """The clients of a node, each made with the first call of its service.
+
+    Args:
+        node: Owns the clients; another thread spins it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._clients: dict[str, Client] = {}
+
+    def call(self, kind: Any, name: str, request: Any, timeout_s: float) -> Any | NoAnswer:
+        """Send a request and wait for the response; see ``call``.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+            request: The request.
+            timeout_s: Longest wait, s of steady time.
+
+        Returns:
+            The response, or the reason why there is none.
+        """
+        is_new = name not in self._clients
+        if is_new:
+            self._clients[name] = self._node.create_client(kind, name)
+        return call(self._node, self._clients[name], request, timeout_s=timeout_s, is_new=is_new)
+
+
 def _silence(
     deadline: float, should_stop: Callable[[], bool], is_lost: Callable[[], bool]
 ) -> NoAnswer | None:
