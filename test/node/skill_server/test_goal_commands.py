@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.cli import main
-from handiwork_cli.commands.goals import connection, safety
+from handiwork_cli.commands.goals import safety
+from handiwork_cli.ros import connection
 
 
 @pytest.mark.parametrize(
