@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from .outcome import Code, Outcome
 
+SEAL_S = 1.0
+"""The longest wait for a seal, s of the world's time."""
+
 
 @dataclass(frozen=True, slots=True)
 class SuctionSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -62,8 +63,8 @@ class StateRecorder:
             "joint_effort": measured.effort,
             "joint_command": (asked := sim.world.references()),
             "ee_pose": np.array([as_row(pose) for pose in self._ee_poses(world.joints.position)]),
-            "gripper_width": self._widths(measured.position),
-            "gripper_command": self._widths(asked),
+            "gripper_width": self._widths(measured.position, is_commanded=False),
+            "gripper_command": self._widths(asked, is_commanded=True),
             "object_pose": np.array([as_row(pose) for pose in states]).reshape(-1, 7),
             "condition_value": np.array([int(one.finding.truth) for one in shown], dtype=np.int8),
             "condition_margin": np.array([one.finding.margin for one in shown]),
@@ -107,10 +108,22 @@ class StateRecorder:
         poses = link_poses(self._cell.robot, joints, links)
         return [self._cell.scene.world_T_base @ poses[link] for link in links]
 
-    def _widths(self, joints: Array) -> Array:
-        """Return the opening of each arm's gripper at joint positions of the simulation; nan without a gripper."""
-        grippers, index = (self._cell.robot.arms[arm].gripper for arm in self.arms), self._index
-        return np.array([np.nan if one is None else one.width(joints[index[one.joint]]) for one in grippers])
+    def _widths(self, joints: Array, *, is_commanded: bool) -> Array:
+        """Return the opening of each arm's gripper at joint positions of the simulation; nan without a gripper.
+
+        A cup is closed, at its smallest width, when it has a seal; commanded, when it is on.
+        """
+        found, cups = [], self._cell.sim.world.cups
+        for gripper in (self._cell.robot.arms[arm].gripper for arm in self.arms):
+            if gripper is None:
+                found.append(math.nan)
+            elif gripper.suction is None:
+                found.append(gripper.width(joints[self._index[gripper.joint]]))
+            else:
+                cup = cups[gripper.name]
+                is_closed = cup.on if is_commanded else bool(cup.object)
+                found.append(gripper.min_width_m if is_closed else gripper.max_width_m)
+        return np.array(found)
 
 
 def as_row(pose: Pose) -> Array:

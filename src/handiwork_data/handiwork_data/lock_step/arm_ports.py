@@ -1,4 +1,4 @@
-"""The ports of one arm in a cell: controllers, world and planner, as a skill uses them."""
+"""The ports of one arm in a cell: world, planner and compliance, and those of its controllers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,8 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
     ShouldStop,
     Verdict,
-    never_stop,
 )
 from handiwork_core.contracts.skill import Context, Token
-from handiwork_core.control.goal_refusal import ErrorCode, GoalRefused
-from handiwork_core.control.gripper_controller import GripperGoal
-from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED
@@ -37,9 +32,12 @@ from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 from skill_server.task.record import Report
 
 from .cell import LockStepCell
+from .controller_ports import TrajectoryPort, tool_port
 
 MORE_TIME = 100.0
 """Factor of planning budgets: how busy the machine is must not decide what a plan is."""
+BASE_DIGITS = 4
+"""Digits of the joints of a base for the planner, which keeps its chains for them."""
 UNSUPERVISED = replace(SUPERVISED, is_on=False)
 """Nothing disturbs the world of an episode, and the checks would have a thread of their own."""
 
@@ -70,21 +68,30 @@ class ArmPorts:
             token: Ends the run when it is set.
             report: Takes the progress.
         """
-        rng = np.random.default_rng(seed & (2**64 - 1))
+        rng, robot = np.random.default_rng(seed & (2**64 - 1)), self.cell.robot
+        arm, tool = self.controller, tool_port(self.cell, self.spec)
         made = Context(
-            self.cell.robot, self.spec, self, self, self, self, self.cell, token, rng, seed, self.held, report
+            robot, self.spec, self, arm, tool, self, self.cell, token, rng, seed, self.held, report
         )
         made.supervision, made.compliance = UNSUPERVISED, self
+        if robot.base is not None:
+            made.base = TrajectoryPort(self.cell, robot.base.name)
         return made
+
+    @property
+    def controller(self) -> TrajectoryPort:
+        """The arm's trajectory controller."""
+        return TrajectoryPort(self.cell, self.spec.name)
 
     def snapshot(self) -> World:
         """See ``WorldSource.snapshot``."""
         return self.cell.snapshot()
 
     def world_T_base(self) -> Pose:
-        """Return the pose of the arm's base; the scene gives that of the robot's root link."""
+        """Return the present pose of the arm's base; the scene gives that of the robot's root link."""
         base = self.spec.base_link
-        return self.cell.scene.world_T_base @ link_poses(self.cell.robot, {}, (base,))[base]
+        poses = link_poses(self.cell.robot, self.cell.snapshot().joints.position, (base,))
+        return self.cell.scene.world_T_base @ poses[base]
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         """See ``Planner.plan``.
@@ -94,7 +101,8 @@ class ArmPorts:
             should_stop: Turns true when the result is no longer wanted.
         """
         self.engine.update_world(self.snapshot())
-        result = self.engine.plan(replace(request, budget_s=MORE_TIME * request.budget_s), should_stop)
+        asked = replace(request, scene=self._placed(request.scene), budget_s=MORE_TIME * request.budget_s)
+        result = self.engine.plan(asked, should_stop)
         trajectory = result.trajectory
         if trajectory is not None:
             trajectory = self.speed.kept(request.arm, trajectory)
@@ -108,7 +116,8 @@ class ArmPorts:
             should_stop: Turns true when the result is no longer wanted.
         """
         self.engine.update_world(self.snapshot())
-        asked = replace(request, budget_s=MORE_TIME * request.budget_s)
+        scenes = tuple(self._placed(scene) for scene in request.scenes)
+        asked = replace(request, scenes=scenes, budget_s=MORE_TIME * request.budget_s)
         return self.engine.check_candidates(asked, should_stop)
 
     def validate(
@@ -123,7 +132,7 @@ class ArmPorts:
             should_stop: Turns true when the result is no longer wanted.
         """
         self.engine.update_world(self.snapshot())
-        return self.engine.validate(arm, trajectory, scene, self.cell.sim.measured(arm))
+        return self.engine.validate(arm, trajectory, self._placed(scene), self.cell.sim.measured(arm))
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
@@ -138,58 +147,7 @@ class ArmPorts:
             should_stop: Turns true when the result is no longer wanted.
         """
         self.engine.update_world(self.snapshot())
-        return self.engine.validate(arm, trajectory, scene, self.cell.sim.measured(arm), rest)
-
-    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``.
-
-        Args:
-            trajectory: The motion.
-            should_stop: Ends the motion when it turns true.
-        """
-        controller = self.cell.sim.arms[self.spec.name].controller
-        try:
-            controller.start(TrajectoryGoal.of(trajectory), self.cell.sim.measured(self.spec.name))
-        except GoalRefused as refusal:
-            return refusal.outcome
-        # The goal's own end: an arm that yields to a wrench is busy also when its path is over.
-        while (result := controller.result) is None:
-            if should_stop():
-                controller.stop(Ending.CANCELED, "stopped")
-            self.cell.tick()
-        if result.ending is Ending.SUCCEEDED:
-            return OK
-        if result.ending is Ending.CANCELED:
-            return Outcome(Code.CANCELED, result.message)
-        code = Code.CONTACT if result.code is ErrorCode.CONTACT else Code.PATH_TOLERANCE
-        return Outcome(code, result.message)
-
-    def stop(self) -> Outcome:
-        """See ``Arm.stop``."""
-        controller = self.cell.sim.arms[self.spec.name].controller
-        controller.hold(self.cell.sim.measured(self.spec.name), "stopped")
-        self.cell.sleep(0.3, should_stop=never_stop)
-        return OK
-
-    def move(self, width_m: float, *, force_n: float = 0.0, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper.move``.
-
-        Args:
-            width_m: Opening, m.
-            force_n: Force of the fingers, N; 0: that of the robot's file.
-            should_stop: Ends the wait when it turns true.
-        """
-        gripper = self.spec.gripper
-        if gripper is None:
-            return Outcome(Code.BAD_GOAL, f"arm {self.spec.name!r} has no gripper; choose an arm with one")
-        axis = self.cell.sim.grippers[gripper.name]
-        here = float(self.cell.sim.world.joints().position[axis.indices[0]])
-        axis.controller.start(GripperGoal(gripper.position(width_m), force_n), here)
-        while axis.controller.busy:
-            if should_stop():
-                return Outcome(Code.CANCELED, "stopped while the fingers moved")
-            self.cell.tick()
-        return OK
+        return self.engine.validate(arm, trajectory, self._placed(scene), self.cell.sim.measured(arm), rest)
 
     def set_admittance(self, settings: AdmittanceSettings, *, should_stop: ShouldStop) -> Outcome:
         """See ``Compliance.set_admittance``.
@@ -219,6 +177,15 @@ class ArmPorts:
     def wrench(self) -> Array | None:
         """See ``Compliance.wrench``."""
         return self.cell.sim.wrench(self.spec.name)
+
+    def _placed(self, scene: SceneQuery) -> SceneQuery:
+        """Return a scene in which a mobile base is where it is measured, as the planner's node completes it."""
+        base = self.cell.robot.base
+        if base is None:
+            return scene
+        joints = self.cell.snapshot().joints.position
+        measured = ((name, round(joints[name], BASE_DIGITS)) for name in base.joint_names)
+        return replace(scene, gripper_m=(*scene.gripper_m, *measured))
 
     def _admittance(self) -> AdmittanceRule | None:
         return self.cell.sim.arms[self.spec.name].controller.admittance

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 
 from handiwork_core.contracts.skill import Token
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState, World, with_parts
+from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
@@ -33,9 +35,11 @@ class LockStepCell:
         self.token = Token()
         self.sim = Simulation(robot, scene)
         self.objects = {item.name: item.body for item in scene.objects}
-        grippers = (arm.gripper.joint for arm in robot.arms.values() if arm.gripper is not None)
+        tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
+        movers = (*robot.arms.values(), *(() if robot.base is None else (robot.base,)))
+        fingers = (tool.joint for tool in tools if tool.suction is None)
         self.joint_names = tuple(
-            dict.fromkeys([*(name for arm in robot.arms.values() for name in arm.joint_names), *grippers])
+            dict.fromkeys([*(name for mover in movers for name in mover.joint_names), *fingers])
         )
         self._indices = self.sim.world.indices(self.joint_names)
         self._newest: World | None = None
@@ -71,7 +75,7 @@ class LockStepCell:
             self.tick()
 
     def snapshot(self) -> World:
-        """Return the world as it is, with the joints of arms, grippers and parts; between two ticks it is the same."""
+        """Return the world as it is, with all joints that are measured; between two ticks it is the same."""
         now_s = self.now_s()
         if self._newest is None or self._newest.stamp_s != now_s:
             self._newest = self._taken(now_s)
@@ -88,4 +92,14 @@ class LockStepCell:
         )
         states = world.object_states()
         joints = with_parts(joints, self.objects, states)
-        return World(now_s, 1, self.objects, states, world.contacts(), now_s, joints)
+        cups = {name: cup.state(now_s) for name, cup in world.cups.items()}
+        frames = {"robot": self._world_T_robot(joints)} if self.robot.base is not None else {}
+        return World(
+            now_s, 1, self.objects, states, world.contacts(), now_s, joints, frames=frames, suction=cups
+        )
+
+    def _world_T_robot(self, joints: JointState) -> Pose:
+        """Return the pose of the link that a mobile base moves."""
+        assert self.robot.base is not None
+        link = self.robot.base.link
+        return self.scene.world_T_base @ link_poses(self.robot, joints.position, (link,))[link]

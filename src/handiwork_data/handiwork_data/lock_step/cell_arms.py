@@ -84,7 +84,7 @@ class CellArms:
         way = replace(self._traffic[arm], together=frozenset(names) - {arm})
         context = ports.context(seed, token, way.enter(report))
         stack.callback(way.leave)
-        context.planner, context.arm = CoordinatedPlanner(ports, way), TrafficArm(ports, way)
+        context.planner, context.arm = CoordinatedPlanner(ports, way), TrafficArm(ports.controller, way)
         context.right_of_way, context.held_by_others = way, self._others_of(arm)
         return context
 

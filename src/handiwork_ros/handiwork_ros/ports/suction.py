@@ -11,7 +11,7 @@ from rclpy.node import Node
 from handiwork_core.contracts.planning import ShouldStop, never_stop
 from handiwork_core.contracts.ports import Gripper
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.suction import SuctionState, force_refused, no_seal
+from handiwork_core.model.suction import SEAL_S, SuctionState, force_refused, no_seal
 from handiwork_core.robot.robot import GripperSpec
 from handiwork_ros.conversions import outcome_from_msg, suction_state_from_msg
 from handiwork_ros.rclpy_support.ros_clock import RosClock
@@ -26,8 +26,6 @@ ANSWER_S = 5.0
 """The longest wait for the service's answer, s of steady time."""
 RELEASE_S = 2.5
 """The longest wait for the answer to switching off after a failure, s of steady time."""
-SEAL_S = 1.0
-"""The longest wait for a seal, s of the world's time."""
 SILENT_S = 3.0
 """The time without a newer state after which the cup's driver is lost, s of steady time; also for a paused world."""
 

@@ -84,8 +84,8 @@ def grasps_for(
 ) -> GraspSet:
     """Make antipodal grasps of a body of primitives that rests on a support at its lowest point.
 
-    A hull is grasped at its faces. The TCP is at the middle of the body or as deep as the palm lets it; finger tips
-    stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers and palm are clear of the body's other shapes.
+    A hull is grasped at its faces. The TCP is at the middle of the body or as deep as palm and knuckles let it; finger
+    tips stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers and palm are clear of the body's other shapes.
 
     Args:
         body: Object to grasp.
@@ -107,7 +107,8 @@ def grasps_for(
         for tilt in TILTS_DEG:
             approach = _approach(line.closing, np.deg2rad(tilt))
             half = _half_m(line, approach)
-            least, deepest = min(LEAST_DEPTH_M, half), min(half, gripper.tcp_offset_m - reach.palm_m - PALM_M)
+            body_end = reach.body_end_m(line.width_m)
+            least, deepest = min(LEAST_DEPTH_M, half), min(half, gripper.tcp_offset_m - body_end - PALM_M)
             depth = _depth_above(floor, line, approach, half, deepest, reach.tip_m - gripper.tcp_offset_m)
             if deepest < least:
                 shallow += 1

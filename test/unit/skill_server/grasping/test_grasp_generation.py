@@ -184,3 +184,16 @@ def test_the_palm_does_not_meet_the_rim_of_a_cup() -> None:
     assert max(map(deepest_m, blind.grasps)) > 0.02, "without the check the palm goes through the rim"
     assert found.grasps and max(map(deepest_m, found.grasps)) < 0.005
     assert f"{len(blind.grasps) - len(found.grasps)} the palm" in found.removed
+
+
+def test_the_knuckles_of_a_linkage_stay_above_a_can_that_they_would_meet_before_the_pads() -> None:
+    robot = load_robot(ROBOTS / "fr3_robotiq")
+    arm, can = robot.arm(""), Shape(ShapeKind.CYLINDER, np.array([0.03, 0.10]), Pose.identity())
+    assert arm.gripper is not None
+    reach = gripper_state.reach(robot, arm, arm.gripper)
+    assert reach.palm_m < 0.12 < reach.body_end_m(0.06) < arm.gripper.tcp_offset_m
+    made = grasps_for(WorldObject("can", (can,)), Pose.of((0.4, 0.1, 0.05)), arm.gripper, reach, 0.085).grasps
+    down = [g.world_T_ee for g in made if g.world_T_ee.rotation.matrix()[2, 2] < -0.999]
+    assert down
+    for world_T_ee in down:  # 100 mm is the top of the can
+        assert world_T_ee.translation_m[2] - reach.body_end_m(0.06) > 0.100
