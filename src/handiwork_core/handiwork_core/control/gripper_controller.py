@@ -50,6 +50,26 @@ class GripperResult:
     message: str = ""
 
 
+def joint_per_finger(spec: GripperSpec) -> float:
+    """Return the travel of the gripper's joint for each metre of a finger's travel, m/m or rad/m.
+
+    Args:
+        spec: The gripper.
+    """
+    return 2.0 / abs(spec.mean_width_rate)
+
+
+def joint_speed(spec: GripperSpec, velocity_limit: float, finger_speed: float = 0.0) -> float:
+    """Return the speed of the gripper's joint on its way, m/s or rad/s.
+
+    Args:
+        spec: The gripper.
+        velocity_limit: Velocity limit of its joint, m/s or rad/s.
+        finger_speed: Speed of a finger that a goal asks for, m/s; 0 for the default.
+    """
+    return min((finger_speed or FINGER_SPEED) * joint_per_finger(spec), velocity_limit)
+
+
 class GripperController:
     """The controller of one gripper.
 
@@ -67,7 +87,7 @@ class GripperController:
         self.reference, self.force_n = position, min(DEFAULT_FORCE_N, spec.max_force_n)
         self.busy = False
         self.result: GripperResult | None = None
-        self._per_m = 2.0 / abs(spec.mean_width_rate)  # joint travel for each metre of finger travel
+        self._per_m = joint_per_finger(spec)
         self._goal, self._speed = GripperGoal(position), FINGER_SPEED * self._per_m
         self._still_at, self._still_s = position, 0.0
 
@@ -104,7 +124,7 @@ class GripperController:
         pushes_on = (goal.position - position) * (self.reference - position) > 0.0
         self.reference = self.reference if pushes_on else position
         self.force_n = min(goal.max_force_n or DEFAULT_FORCE_N, self.spec.max_force_n)
-        self._speed = min((goal.max_speed or FINGER_SPEED) * self._per_m, self.velocity_limit)
+        self._speed = joint_speed(self.spec, self.velocity_limit, goal.max_speed)
         self._goal, self.busy, self.result = goal, True, None
         self._still_at, self._still_s = position, 0.0
 

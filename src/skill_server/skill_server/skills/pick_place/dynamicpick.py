@@ -11,6 +11,7 @@ from handiwork_core.contracts.commands import AwaitObject, Command
 from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.contracts.stages import SkillStage
+from handiwork_core.control.gripper_controller import joint_speed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import BELT_REST_MPS
@@ -24,6 +25,7 @@ from skill_server.motions.conveyor import PredictedWorld, closes_across
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.params import checks
 from skill_server.stages.commands import stage_commands
+from skill_server.state.scene_query import width_across
 
 from .pick import Pick
 
@@ -146,7 +148,10 @@ class DynamicPick(Skill[DynamicPickParams]):
         context.planning_time_s = ahead.planning_time_s
         descent = next(i for i, stage in enumerate(made) if stage.name == "descend")
         down_s = _descent_s(made[descent - 1], made[descent], params, context)
-        lead_s = down_s + _closing_s(gripper) + params.time_bias
+        grasp = made[descent].world_T_ee
+        assert grasp is not None
+        width = min(opening, width_across(foreseen, params.object, grasp, gripper))
+        lead_s = down_s + closing_s(context.robot, gripper, opening, width) + params.time_bias
         wait = SkillStage("wait", functions=(AwaitObject(params.object, point, lead_s, SLOWEST_S),))
         return (*made[:descent], wait, *made[descent:])
 
@@ -181,9 +186,19 @@ def _descent_s(before: SkillStage, descent: SkillStage, params: DynamicPickParam
     return result.trajectory.duration_s
 
 
-def _closing_s(gripper: GripperSpec) -> float:
-    """Return the approximate time until the fingers meet the object, at half of their stroke."""
-    return 0.5 * gripper.max_width_m / 0.2
+def closing_s(robot: Robot, gripper: GripperSpec, opening_m: float, width_m: float) -> float:
+    """Return the time until the fingers meet the object, at the speed of a gripper goal; 0 for a suction cup.
+
+    Args:
+        robot: The robot, with the velocity limit of the gripper's joint.
+        gripper: The gripper.
+        opening_m: Opening before, m.
+        width_m: Width of the object between the fingers, m.
+    """
+    if gripper.suction is not None:
+        return 0.0
+    way = abs(gripper.position(opening_m) - gripper.position(width_m))
+    return way / joint_speed(gripper, robot.joints[gripper.joint].velocity)
 
 
 def _duration(stages: Sequence[SkillStage]) -> float:
