@@ -4,32 +4,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from handiwork_core.control.goal_refusal import ErrorCode
+from support.commands import handiwork
 from support.nodes.ros_stage import wait_for
 
 from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
-COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
 DONE, REFUSED = 0, 1
-
-
-def handiwork(*words: str) -> tuple[int, str, str]:
-    """Return the exit code and both outputs of a command."""
-    run = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=90,
-        env=os.environ,
-    )
-    return run.returncode, run.stdout, run.stderr
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +10,7 @@ from handiwork_msgs.msg import Condition
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.conditions_client import ConditionsClient
+from support.commands import handiwork
 from support.nodes.conditions_peer import Peer, playing
 
 FILE = """
@@ -22,7 +20,6 @@ conditions:
 - {name: object_stationary, args: {object: bin}}
 task: {name: away, subtasks: [{name: out, groups: {cube: [{expression: not in_bin}]}}]}
 """
-COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +29,6 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     with playing(file) as found:
         found.wait(lambda: found.value("in_bin") == Condition.TRUE)
         yield found
-
-
-def handiwork(*words: str) -> tuple[int, str, str]:
-    """Return the exit code and both outputs of a command."""
-    run = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "COLUMNS": "120"},
-    )
-    return run.returncode, run.stdout, run.stderr
 
 
 def test_watch_unwatch_and_watch_task_change_what_is_followed(peer: Peer, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Episodes of robots that do not close two fingers on something at rest: a cup, a base that drives, a belt that runs."""
+"""Episodes of a cup, of a base that drives, and of hands that take their own time to close on a running belt."""
 
 from __future__ import annotations
 
