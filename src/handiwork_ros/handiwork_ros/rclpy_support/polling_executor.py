@@ -16,7 +16,7 @@ from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
 from . import rclpy_internals as internals
-from .node_executor import NodeExecutor
+from .node_executor import LateWakingExecutor, NodeExecutor
 
 POLL_S = 0.1
 """The period in which services, clients and actions are checked while topics and timers are busy, s."""
@@ -69,7 +69,7 @@ class _Turns:
         return bool(served) and all(served)
 
 
-class PollingExecutor(NodeExecutor):
+class PollingExecutor(LateWakingExecutor):
     """Serves topics and timers itself, and at intervals, or when no message comes, all entities as rclpy does.
 
     Args:
@@ -94,7 +94,7 @@ class PollingExecutor(NodeExecutor):
     def _has_other_work(self) -> bool:
         """Check whether a task, or an entity that is neither topic nor timer, must be served now."""
         nodes = self.get_nodes()
-        if time.monotonic() >= self._full_s or internals.has_pending_task(self):
+        if time.monotonic() >= self._full_s or internals.pending_tasks(self):
             return True
         if any(internals.is_triggered(guard) for node in nodes for guard in node.guards):
             return True
@@ -122,11 +122,6 @@ class PollingExecutor(NodeExecutor):
                     return has_served and not turns.is_woken and time.monotonic() >= end_s
                 has_served = True
         return False
-
-    def _make_handler(self, *args: Any, **options: Any) -> Any:
-        # The handler triggers the executor's guard, which would end the next wait before it has begun.
-        with internals.muted(self):
-            return super()._make_handler(*args, **options)
 
 
 def make_busy_executor(**options: Any) -> Executor:

@@ -52,13 +52,6 @@ ENTITIES = {
 }
 
 
-class _Mute:
-    """Replaces the guard condition that each callback triggers at its end, while no thread waits for it."""
-
-    def trigger(self) -> None:
-        """Do nothing."""
-
-
 def version() -> str:
     """Return the version of rclpy, as its package states it, and that of the wheel that contains it."""
     found = [f"{name} {number}" for name in ("rclpy", "ros-rclpy") if (number := _version_of(name))]
@@ -72,13 +65,13 @@ def _version_of(distribution: str) -> str:
         return ""
 
 
-def has_pending_task(executor: Executor) -> bool:
-    """Check whether a task of the executor has not ended.
+def pending_tasks(executor: Executor) -> int:
+    """Return the number of tasks of the executor that have not ended.
 
     Args:
         executor: The executor.
     """
-    return not all(task.done() for task, _, _ in list(executor._tasks))
+    return sum(not task.done() for task, _, _ in list(executor._tasks))
 
 
 def is_shut_down(executor: Executor) -> bool:
@@ -97,23 +90,6 @@ def wakers(executor: Executor) -> tuple[Any, Any]:
         executor: The executor.
     """
     return executor._guard, executor._sigint_gc
-
-
-@contextmanager
-def muted(executor: Executor) -> Iterator[None]:
-    """Make handlers that do not wake the executor when they end: those that are made in this context.
-
-    Args:
-        executor: The executor.
-
-    Yields:
-        Nothing.
-    """
-    guard, executor._guard = executor._guard, _Mute()
-    try:
-        yield
-    finally:
-        executor._guard = guard
 
 
 class _LateGuard:

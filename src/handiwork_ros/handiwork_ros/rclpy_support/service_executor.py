@@ -7,19 +7,17 @@ from typing import Any
 
 from rclpy.event_handler import EventHandler
 
-from . import rclpy_internals as internals
-from .node_executor import NodeExecutor
+from .node_executor import LateWakingExecutor
 
 EVENTS_S = 0.5
 """The period in which QoS events are waited for, s of steady time."""
 
 
-class ServiceExecutor(NodeExecutor):
+class ServiceExecutor(LateWakingExecutor):
     """Waits for QoS events twice a second only, and waits less often.
 
     rclpy collects all entities again for each wait. For ``move_group`` with its 45 QoS events and 70 other entities a
-    wait without the events takes 0.6 ms of processor time instead of 1.3 ms. Every callback wakes rclpy's executor
-    twice, for executors of several threads; here only one that was awaited does, as another may wait for it.
+    wait without the events takes 0.6 ms of processor time instead of 1.3 ms.
 
     Args:
         options: Options of ``NodeExecutor``.
@@ -29,8 +27,6 @@ class ServiceExecutor(NodeExecutor):
         super().__init__(**options)
         self._events_s = float("-inf")
         self._has_events = True
-        self._turn = 0
-        self._is_known = not internals.faults()
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Serve one callback; see rclpy.
@@ -38,7 +34,6 @@ class ServiceExecutor(NodeExecutor):
         Args:
             timeout_sec: Longest wait, s; None: without a limit.
         """
-        self._turn += 1
         now_s = time.monotonic()
         self._has_events = now_s >= self._events_s
         if self._has_events:
@@ -54,10 +49,3 @@ class ServiceExecutor(NodeExecutor):
         if not self._has_events and isinstance(entity, EventHandler):
             return False
         return bool(super().can_execute(entity))
-
-    def _make_handler(self, *args: Any, **options: Any) -> Any:
-        turn = self._turn
-        if not self._is_known:
-            return super()._make_handler(*args, **options)
-        with internals.waking_late(self, lambda: self._turn == turn):
-            return super()._make_handler(*args, **options)

@@ -10,6 +10,7 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.task import Future
 from rclpy.waitable import NumberOfEntities, Waitable
 from std_msgs.msg import Empty
 
@@ -117,6 +118,44 @@ def test_a_shutdown_between_the_tasks_of_another_thread_raises_nothing_there(
         executor.shutdown()
         worker.join()
     assert not faults
+
+
+@pytest.mark.parametrize("kind", [NodeExecutor, PollingExecutor, ServiceExecutor])
+@pytest.mark.parametrize("is_last_first", [True, False])
+def test_coroutines_go_on_at_once_in_whichever_order_rclpy_runs_tasks(
+    context: rclpy.Context, kind: type[SingleThreadedExecutor], *, is_last_first: bool
+) -> None:
+    """One waits for another one, and that for another thread; the executor would go on sleeping for a minute."""
+    executor, first, second = kind(context=context), Future(), Future()
+
+    async def begin() -> None:
+        await first
+        second.set_result(None)
+
+    async def end() -> None:
+        await second
+
+    made = [executor.create_task(one) for one in ((end, begin) if is_last_first else (begin, end))]
+    for _ in range(10):
+        executor.spin_once(timeout_sec=0.05)  # until only a new task can wake it
+    has_ended = threading.Event()
+
+    def spin() -> None:
+        while not all(task.done() for task in made):
+            executor.spin_once(timeout_sec=60.0)
+        has_ended.set()
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try:
+        assert not has_ended.wait(0.2)
+        executor.create_task(first.set_result, None)
+        assert has_ended.wait(30.0)
+    finally:
+        second.set_result(None)
+        executor.wake()
+        thread.join()
+        executor.shutdown()
 
 
 def test_qos_events_are_waited_for_seldom_and_are_served(context: rclpy.Context) -> None:

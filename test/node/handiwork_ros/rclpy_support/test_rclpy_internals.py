@@ -68,16 +68,14 @@ def test_an_rclpy_that_does_not_fit_gets_its_own_executor(monkeypatch: pytest.Mo
 def test_tasks_guards_and_shutdown_of_an_executor() -> None:
     with stage() as made:
         executor = SingleThreadedExecutor(context=made.context)
-        assert not rclpy_internals.has_pending_task(executor)
+        assert not rclpy_internals.pending_tasks(executor)
         executor.create_task(lambda: None)
-        assert rclpy_internals.has_pending_task(executor)
+        assert rclpy_internals.pending_tasks(executor)
         executor.spin_once(timeout_sec=1.0)
-        wait_for(
-            lambda: executor.spin_once(timeout_sec=0.1) or not rclpy_internals.has_pending_task(executor)
-        )
+        wait_for(lambda: executor.spin_once(timeout_sec=0.1) or not rclpy_internals.pending_tasks(executor))
         guard, signal = rclpy_internals.wakers(executor)
         assert hasattr(guard, "trigger") and hasattr(signal, "handle")
-        with rclpy_internals.muted(executor):
+        with rclpy_internals.waking_late(executor, lambda: True):
             assert rclpy_internals.wakers(executor)[0] is not guard
         assert rclpy_internals.wakers(executor)[0] is guard
         assert not rclpy_internals.is_shut_down(executor)
