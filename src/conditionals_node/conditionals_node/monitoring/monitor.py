@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ from handiwork_core.model.world import World
 from .evaluation import Evaluation
 from .silence import NO_SILENCE, Silence
 
+INPUTS = tuple(itertools.product((False, True), repeat=2))
+"""Whether a condition needs contacts and joints, in all combinations."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionStatus:
@@ -30,7 +34,7 @@ class ConditionStatus:
         condition: The condition.
         finding: Its finding.
         since_s: Time since which its value holds, s.
-        stamp_s: Stamp of the world that it is about, s.
+        stamp_s: Oldest stamp of what it is about, s: the object states, and contacts and joints if it needs these.
         life: Its life since it is watched.
     """
 
@@ -47,6 +51,8 @@ class _Entry:
     leaves: frozenset[str]
     objects: tuple[str, ...]
     """The objects that it is about, which must rest to confirm it."""
+    inputs: tuple[bool, bool]
+    """Whether it needs contacts and joints."""
     finding: Finding
     since_s: float
     stamp_s: float = 0.0
@@ -216,7 +222,8 @@ class ConditionMonitor:
             self._start_again(now_s)
         self._now_s = now_s
         self.evaluation.begin(world, now_s, silence)
-        changed = [self._has_changed(entry, world.stamp_s, now_s) for entry in self._entries.values()]
+        stamps = {inputs: _stamp_s(world, *inputs) for inputs in INPUTS}
+        changed = [self._has_changed(entry, stamps[entry.inputs], now_s) for entry in self._entries.values()]
         self._live(world, now_s)
         entries = enumerate(self._entries.values())
         return [entry.shown(self._lives.of(row)) for row, entry in entries if changed[row]]
@@ -284,7 +291,34 @@ class ConditionMonitor:
         return True
 
 
+def stamp_s(condition: Condition, world: World) -> float:
+    """Return the stamp of a finding: the oldest one of what the condition is about, s.
+
+    Messages of one instant arrive one after the other, so that the contacts of a snapshot may be older than its poses.
+
+    Args:
+        condition: The condition.
+        world: The snapshot that it is decided on.
+    """
+    return _stamp_s(world, *_inputs(condition))
+
+
+def _inputs(condition: Condition) -> tuple[bool, bool]:
+    predicates = [leaf.predicate for leaf in condition.expression.leaves()]
+    return any(one.needs_contacts for one in predicates), any(one.needs_joints for one in predicates)
+
+
+def _stamp_s(world: World, needs_contacts: bool, needs_joints: bool) -> float:
+    stamps = [world.stamp_s]
+    if needs_contacts and world.contacts is not None:
+        stamps.append(world.contacts_stamp_s)
+    if needs_joints and world.joints.position:
+        stamps.append(world.joints.stamp_s)
+    return min(stamps)
+
+
 def _entry(condition: Condition, why: str, now_s: float) -> _Entry:
     leaves = list(condition.expression.leaves())
     objects = tuple(dict.fromkeys(name for leaf in leaves for name in moved_by(leaf.predicate)))
-    return _Entry(condition, frozenset(leaf.key for leaf in leaves), objects, Finding.unknown(why), now_s)
+    keys = frozenset(leaf.key for leaf in leaves)
+    return _Entry(condition, keys, objects, _inputs(condition), Finding.unknown(why), now_s)

@@ -10,7 +10,7 @@ from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchConditi
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Expression
-from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus, stamp_s
 from conditionals_node.monitoring.silence import Silence
 from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
@@ -118,13 +118,10 @@ class ConditionRequests:
         response.subjects = _subjects(condition)
         world, now_s, silence = self._look()
         finding = watched.monitor.decide(condition, world, now_s, silence)
-        shown = watched.monitor.find(condition.key) or ConditionStatus(
-            condition, finding, world.stamp_s, world.stamp_s
-        )
-        since_s = shown.since_s if shown.finding.truth is finding.truth else world.stamp_s
-        response.condition = shown_to_msg(
-            ConditionStatus(condition, finding, since_s, world.stamp_s, shown.life)
-        )
+        at_s = stamp_s(condition, world)
+        shown = watched.monitor.find(condition.key) or ConditionStatus(condition, finding, at_s, at_s)
+        since_s = shown.since_s if shown.finding.truth is finding.truth else at_s
+        response.condition = shown_to_msg(ConditionStatus(condition, finding, since_s, at_s, shown.life))
         return OK
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:

@@ -13,7 +13,7 @@ from conditionals_node.conditions_file import load_conditions
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Leaf, Not
-from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus, stamp_s
 from conditionals_node.monitoring.silence import Silence
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
@@ -51,6 +51,23 @@ def test_changes_are_reported_once_with_their_time() -> None:
     assert only(monitor).finding.margin == pytest.approx(0.05)
     assert [c.finding.truth for c in monitor.update(world(0.5, 3.0), 3.0)] == [Truth.FALSE]
     assert only(monitor).since_s == 3.0
+
+
+def test_a_verdict_is_as_old_as_the_oldest_input_that_it_needs() -> None:
+    """Right after a reset the poses are new, and contacts may be those of the world before it."""
+    monitor = watching()
+    touched = BUILDER.build("object_grabbed", {"object": "cube"}, 0.0)
+    monitor.watch(touched, 0.0)
+    joints = JointState(2.8, {"fr3_finger_joint1": 0.02, "fr3_finger_joint2": 0.02})
+    mixed = replace(world(0.0, 3.0), contacts_stamp_s=2.5, joints=joints)
+    monitor.update(mixed, 3.0)
+    still, grabbed = monitor.shown()
+    assert (still.stamp_s, grabbed.stamp_s) == (3.0, 2.5)
+    assert (stamp_s(still.condition, mixed), stamp_s(touched, mixed)) == (3.0, 2.5)
+    monitor.update(replace(mixed, contacts_stamp_s=3.0), 3.0)
+    assert monitor.shown()[1].stamp_s == 2.8
+    monitor.update(replace(mixed, contacts=None), 3.1)
+    assert monitor.shown()[1].stamp_s == 2.8
 
 
 def test_a_flicker_shorter_than_the_hold_time_is_not_shown() -> None:
