@@ -54,6 +54,17 @@ def _halfspaces(box: OrientedBox) -> Array:
     return np.concatenate([upper, lower])
 
 
+def inset_from_above(point: Array, box: OrientedBox) -> float:
+    """Return how far a point is in x and y within the outline of a box, m; negative outside.
+
+    Args:
+        point: Point in the world, (3,), m.
+        box: Box in the world.
+    """
+    sides = ConvexHull(box.corners()[:, :2]).equations
+    return -float((sides[:, :2] @ point[:2] + sides[:, 2]).max())
+
+
 def inside_from_above(point: Array, box: OrientedBox, margin_m: float = 0.0) -> bool:
     """Check whether a point is in x and y strictly within the outline of a box.
 
@@ -65,5 +76,4 @@ def inside_from_above(point: Array, box: OrientedBox, margin_m: float = 0.0) -> 
     Returns:
         True inside.
     """
-    sides = ConvexHull(box.corners()[:, :2]).equations
-    return bool((sides[:, :2] @ point[:2] + sides[:, 2] < -margin_m).all())
+    return inset_from_above(point, box) > margin_m

@@ -12,7 +12,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from skill_server.geometry.solids import OrientedBox
 
-from .box_overlap import inside_from_above, iou
+from .box_overlap import inset_from_above, iou
 
 MODES = ("3diou", "xybbox", "height", "left", "right", "flower", "cup")
 
@@ -69,11 +69,11 @@ def inside_sides(placed: Placed, margin_m: float) -> Judged:
     Returns:
         The judgement.
     """
-    p = placed.origin
-    low, high = _bounds(placed.container, np.eye(3))
-    sides = f"container ({low[0]:.3f}, {low[1]:.3f}) to ({high[0]:.3f}, {high[1]:.3f}) m"
-    words = f"position ({p[0]:.3f}, {p[1]:.3f}) m, {sides}, margin {margin_m * 1e3:g} mm"
-    return Judged(inside_from_above(p, placed.container, margin_m), words)
+    p, inset = placed.origin, inset_from_above(placed.origin, placed.container)
+    place = f"{inset * 1e3:.0f} mm within" if inset > 0.0 else f"{-inset * 1e3:.0f} mm outside of"
+    asked = f"more than {margin_m * 1e3:g} mm within are wanted"
+    words = f"position ({p[0]:.3f}, {p[1]:.3f}) m is {place} its sides, {asked}"
+    return Judged(inset > margin_m, words)
 
 
 def fallen(height_m: float, release_height_m: float, drop_m: float) -> Judged:
