@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.interrupts import interruptible
 from handiwork_cli.processes.served_page import MISSING
 from handiwork_cli.stack.demo_cells import (
     Target,
@@ -65,6 +66,11 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         Exit code: 0 exactly when the monitor finds the object in the container, 2 for invalid options.
     """
+    with interruptible():  # SIGTERM alone would leave the page behind
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         robot = robot_of(options.robot)
         own = target_of(robot, options.arm)
