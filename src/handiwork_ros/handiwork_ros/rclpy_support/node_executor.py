@@ -67,12 +67,13 @@ class NodeExecutor(SingleThreadedExecutor):
             return Task(callback, args, options)
 
     def _waking(self, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a callback that wakes the executor at its end when other tasks are pending."""
-        if inspect.iscoroutinefunction(callback):
+        """Return a callback that does the same, and wakes the executor at its end when other tasks are pending."""
+        if inspect.iscoroutine(callback) or inspect.iscoroutinefunction(callback):
 
             async def run_coroutine(*args: Any, **options: Any) -> Any:
                 try:
-                    return await callback(*args, **options)
+                    begun = callback if inspect.iscoroutine(callback) else callback(*args, **options)
+                    return await begun
                 finally:
                     self._wake_others()
 

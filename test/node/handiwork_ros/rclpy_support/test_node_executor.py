@@ -158,6 +158,23 @@ def test_coroutines_go_on_at_once_in_whichever_order_rclpy_runs_tasks(
         executor.shutdown()
 
 
+def test_a_function_a_coroutine_function_and_a_coroutine_are_tasks(context: rclpy.Context) -> None:
+    executor = NodeExecutor(context=context)
+
+    async def double(value: int = 2) -> int:
+        return 2 * value
+
+    made = [
+        executor.create_task(int, "1"),
+        executor.create_task(double, value=3),
+        executor.create_task(double()),  # type: ignore[arg-type]  # rclpy takes it too
+    ]
+    for _ in range(10):
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    assert [task.result() for task in made] == [1, 6, 4]
+
+
 def test_qos_events_are_waited_for_seldom_and_are_served(context: rclpy.Context) -> None:
     """A deadline that is missed is an event: it comes although most waits leave events out."""
     from rclpy.duration import Duration
