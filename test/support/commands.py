@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 from contextlib import redirect_stderr, redirect_stdout
+from unittest import mock
 
 from handiwork_cli.cli import main
 
@@ -18,6 +20,9 @@ def handiwork(*words: str) -> tuple[int, str, str]:
         The exit code and both outputs.
     """
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        code = main(list(words))
+    with mock.patch.dict(os.environ, COLUMNS="120"), redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main(list(words))
+        except SystemExit as end:  # of argparse
+            code = int(end.code or 0)
     return code, out.getvalue(), err.getvalue()

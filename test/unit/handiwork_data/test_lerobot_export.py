@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
@@ -100,6 +101,12 @@ def test_version_2_1_has_files_for_each_episode(source: Source, tmp_path: Path) 
     stats = (out / "meta/episodes_stats.jsonl").read_text().splitlines()
     assert json.loads(stats[0])["stats"]["action"]["count"] == [3]
     assert json.loads((out / "meta/tasks.jsonl").read_text()) == {"task_index": 0, "task": "Put it away."}
+
+
+def test_the_names_of_interndata_are_refused_for_a_robot_that_drives() -> None:
+    robot, scene = load_robot(ROBOTS / "fr3_mobile"), load_scene(ROOT / "config/scenes/mobile.yaml")
+    with pytest.raises(ConfigError, match=r"'fr3_mobile'.*mobile base.*--names lerobot"):
+        InternDataFeatures(robot, scene)
 
 
 def test_the_names_of_interndata_are_filled_from_the_kinematics(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ class ConditionStatus:
         condition: The condition.
         finding: Its finding.
         since_s: Time since which its value holds, s.
-        stamp_s: Oldest stamp of what it is about, s: the object states, and contacts and joints if it needs these.
+        stamp_s: Oldest stamp of what it is about, s: the message of object states, and contacts and joints if it
+            needs these.
         life: Its life since it is watched.
     """
 

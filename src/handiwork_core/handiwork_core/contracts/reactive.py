@@ -80,7 +80,7 @@ class WatchedCondition:
 
     Attributes:
         truth: Its value.
-        stamp_s: Time of the world that was looked at, s.
+        stamp_s: Oldest stamp of what was looked at, s.
         is_confirmed: It is TRUE for a while, with its objects at rest.
         reason: A sentence with numbers.
         margin: Distance to the boundary in its own unit; nan without one.

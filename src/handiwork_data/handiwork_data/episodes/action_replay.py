@@ -33,7 +33,8 @@ class Replayed:
 def replay_actions(setup: EpisodeSetup, episode: Episode) -> Replayed:
     """Begin as the episode did, and let the servos follow ``joint_command``, and cups ``gripper_command``, alone.
 
-    Between two samples the references are interpolated linearly, as a controller does that gets them at that rate.
+    Between two samples the references are interpolated linearly, as a controller does that gets them at that rate. A
+    cup is switched at the sample that has the new command, so up to one period late.
 
     Args:
         setup: What the episode was made with.

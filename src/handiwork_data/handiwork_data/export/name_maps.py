@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
@@ -91,9 +92,15 @@ class InternDataFeatures:
     Args:
         robot: The robot.
         scene: The scene.
+
+    Raises:
+        ConfigError: The robot has a mobile base, for which these names have no columns.
     """
 
     def __init__(self, robot: Robot, scene: Scene) -> None:
+        if robot.base is not None:
+            text = "has a mobile base, and the names interndata_a1 have one place of the robot; use --names lerobot"
+            raise ConfigError(f"robot {robot.name!r}", [text])
         self._robot, self._scene = robot, scene
 
     def __call__(self, episode: Episode, source: Source) -> list[Feature]:

@@ -116,7 +116,7 @@ class ArmPorts:
             should_stop: Turns true when the result is no longer wanted.
         """
         self.engine.update_world(self.snapshot())
-        scenes = tuple(self._placed(scene) for scene in request.scenes)
+        scenes = tuple(self._placed(scene) for scene in request.scenes or (SceneQuery(),))
         asked = replace(request, scenes=scenes, budget_s=MORE_TIME * request.budget_s)
         return self.engine.check_candidates(asked, should_stop)
 
@@ -183,8 +183,10 @@ class ArmPorts:
         base = self.cell.robot.base
         if base is None:
             return scene
-        joints = self.cell.snapshot().joints.position
-        measured = ((name, round(joints[name], BASE_DIGITS)) for name in base.joint_names)
+        joints, named = self.cell.snapshot().joints.position, dict(scene.gripper_m)
+        measured = (
+            (name, round(joints[name], BASE_DIGITS)) for name in base.joint_names if name not in named
+        )
         return replace(scene, gripper_m=(*scene.gripper_m, *measured))
 
     def _admittance(self) -> AdmittanceRule | None:

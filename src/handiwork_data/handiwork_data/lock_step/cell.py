@@ -74,6 +74,10 @@ class LockStepCell:
                 return
             self.tick()
 
+    def forget_snapshot(self) -> None:
+        """Let the next ``snapshot`` read the world again, as something has changed while no time passed."""
+        self._newest = None
+
     def snapshot(self) -> World:
         """Return the world as it is, with all joints that are measured; between two ticks it is the same."""
         now_s = self.now_s()
@@ -93,13 +97,14 @@ class LockStepCell:
         states = world.object_states()
         joints = with_parts(joints, self.objects, states)
         cups = {name: cup.state(now_s) for name, cup in world.cups.items()}
-        frames = {"robot": self._world_T_robot(joints)} if self.robot.base is not None else {}
+        frames = {"robot": self._world_T_robot(joints)}
         return World(
             now_s, 1, self.objects, states, world.contacts(), now_s, joints, frames=frames, suction=cups
         )
 
     def _world_T_robot(self, joints: JointState) -> Pose:
-        """Return the pose of the link that a mobile base moves."""
-        assert self.robot.base is not None
+        """Return the pose of the robot's root link, or of the link that a mobile base moves."""
+        if self.robot.base is None:
+            return self.scene.world_T_base
         link = self.robot.base.link
         return self.scene.world_T_base @ link_poses(self.robot, joints.position, (link,))[link]

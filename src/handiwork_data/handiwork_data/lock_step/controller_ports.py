@@ -117,6 +117,7 @@ class CupPort:
             return force_refused(self.gripper.name, force_n)
         cup = self.cell.sim.world.cups[self.gripper.name]
         cup.switch(on=width_m <= self.gripper.min_width_m)
+        self.cell.forget_snapshot()
         if not cup.on:
             return OK
         cup.update(CONTROL_S)
@@ -125,6 +126,7 @@ class CupPort:
             is_stopped = should_stop()
             if is_stopped or self.cell.now_s() > until_s:
                 cup.switch(on=False)
+                self.cell.forget_snapshot()
                 return (
                     Outcome(Code.CANCELED, "stopped before there was a seal")
                     if is_stopped

@@ -124,7 +124,7 @@ def grasps_for(
     tips = f"the finger tips, {ahead:.0f} mm ahead of the TCP," if ahead >= FAR_TIPS_MM else "the finger tips"
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
-        f"{shallow} grasps would be less than {LEAST_DEPTH_M * 1e3:.0f} mm deep with the palm at the object, "
+        f"{shallow} grasps would be less than {LEAST_DEPTH_M * 1e3:.0f} mm deep with palm or knuckles at the object, "
         f"{low} would put {tips} into the support, {int(blocked.sum())} the fingers into the object, "
         f"{int(met.sum())} the palm"
     )

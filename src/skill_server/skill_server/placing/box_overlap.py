@@ -55,7 +55,9 @@ def _halfspaces(box: OrientedBox) -> Array:
 
 
 def inset_from_above(point: Array, box: OrientedBox) -> float:
-    """Return how far a point is in x and y within the outline of a box, m; negative outside.
+    """Return how far a point is in x and y within the outline of a box, m.
+
+    Outside it is negative: the distance to the farthest of the lines through the sides that the point is beyond.
 
     Args:
         point: Point in the world, (3,), m.

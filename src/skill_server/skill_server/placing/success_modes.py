@@ -70,9 +70,9 @@ def inside_sides(placed: Placed, margin_m: float) -> Judged:
         The judgement.
     """
     p, inset = placed.origin, inset_from_above(placed.origin, placed.container)
-    place = f"{inset * 1e3:.0f} mm within" if inset > 0.0 else f"{-inset * 1e3:.0f} mm outside of"
-    asked = f"more than {margin_m * 1e3:g} mm within are wanted"
-    words = f"position ({p[0]:.3f}, {p[1]:.3f}) m is {place} its sides, {asked}"
+    place = f"{inset * 1e3:.1f} mm within" if inset >= 0.0 else f"{-inset * 1e3:.1f} mm outside of"
+    asked = f"more than {margin_m * 1e3:g} mm within is wanted"
+    words = f"position ({p[0]:.3f}, {p[1]:.3f}) m is {place} the container's sides, {asked}"
     return Judged(inset > margin_m, words)
 
 

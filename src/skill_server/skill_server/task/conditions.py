@@ -44,7 +44,7 @@ class Decision:
     Attributes:
         truth: The value.
         reason: A sentence with numbers.
-        stamp_s: Time of the world that was looked at, s.
+        stamp_s: Oldest stamp of what was looked at, s.
     """
 
     truth: Truth
@@ -108,5 +108,6 @@ def decided(
     if is_known or answer.truth is Truth.UNKNOWN:
         return answer
     age_s = begun_s - answer.stamp_s
-    reason = f"the monitor's newest world is {age_s:.2f} s older than the question; check world/object_states"
+    topics = "world/object_states, world/contacts and joint_states"
+    reason = f"what the monitor looked at is {age_s:.2f} s older than the question; check {topics}"
     return Decision(Truth.UNKNOWN, reason, answer.stamp_s)

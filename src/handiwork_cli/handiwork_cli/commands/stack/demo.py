@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from handiwork_viz.film.recorder import Recorder
 
 PLACE_TIMEOUT_S = 120.0
+PAGE_END_S = 10.0
+"""The time in which the page ends by itself, s."""
 THIS_COMMAND = (sys.executable, "-c", "from handiwork_cli.cli import main; raise SystemExit(main())")
 
 
@@ -119,7 +121,11 @@ def _serve_page(options: argparse.Namespace, robot: Robot) -> int:
     finally:
         if page is not None and page.poll() is None:
             page.terminate()
-            page.wait()
+            try:
+                page.wait(PAGE_END_S)
+            except subprocess.TimeoutExpired:
+                page.kill()
+                page.wait()
 
 
 def _show(line: str) -> None:
