@@ -22,7 +22,7 @@ TCP_M = 0.1034
 ABOVE_M, ALIGNED_M, THERE_M, TURNED_RAD = 0.08, 0.006, 0.006, 0.08
 OPEN_M, EMPTY_M = 0.08, 0.03
 """Opening of the fingers, and the one below which they cannot hold the cube."""
-STEP_M, STEP_RAD, CHUNK = 0.01, 0.05, 8
+STEP_M, STEP_RAD, CHUNK = 0.005, 0.03, 8
 """Way and turn of the hand in a step, and the steps of a chunk."""
 
 
