@@ -23,7 +23,7 @@ from .evaluation import Evaluation
 from .silence import NO_SILENCE, Silence
 
 INPUTS = tuple(itertools.product((False, True), repeat=2))
-"""Whether a condition needs contacts and joints, in all combinations."""
+"""All combinations of needing contacts and needing joints."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class _Entry:
     objects: tuple[str, ...]
     """The objects that it is about, which must rest to confirm it."""
     inputs: tuple[bool, bool]
-    """Whether it needs contacts and joints."""
+    """True where it needs contacts, and where it needs joints."""
     finding: Finding
     since_s: float
     stamp_s: float = 0.0
