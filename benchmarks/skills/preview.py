@@ -37,7 +37,7 @@ from handiwork_viz.film.solids import BodyTriangles, joined, link_solids, solid_
 from skill_server.preview.rehearsed_run import preview_skill  # noqa: E402
 from skill_server.preview.skill_plan import PlannedMotion  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
-from skill_server.state.gripper_state import hand_links  # noqa: E402
+from skill_server.state.gripper_reach import hand_links  # noqa: E402
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 from support.paths import ROBOTS  # noqa: E402
 

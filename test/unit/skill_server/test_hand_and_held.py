@@ -13,7 +13,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry
 from skill_server.motions.approach_planning import backed_off
-from skill_server.state.gripper_state import hand_links
+from skill_server.state.gripper_reach import hand_links
 from skill_server.state.held_object import held_name, refuse_when_holding
 from skill_server.state.scene_query import objects_inside
 

@@ -12,7 +12,7 @@ from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene.bounds import support, world_aabb
 from skill_server.grasping.antipodal_grasps import grasps_for
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 
 LEAST_APART_M = 0.12
 """Least distance between the TCPs of both hands, m."""
@@ -52,7 +52,7 @@ def hand_grasps(world: World, name: str, robot: Robot, arm: ArmSpec) -> tuple[Ha
     """
     gripper, body, pose = arm.gripper, world.objects[name], world.states[name].world_T_object
     assert gripper is not None
-    reach = gripper_state.reach(robot, arm, gripper)
+    reach = gripper_reach.reach(robot, arm, gripper)
     middle, found = _middle(body), list[HandGrasp]()
     for grasp in grasps_for(body, pose, gripper, reach, gripper.max_width_m).grasps:
         for object_T_ee in _along(body, pose.inverse() @ grasp.world_T_ee, gripper, reach.tip_m):

@@ -13,7 +13,7 @@ from handiwork_core.robot.robot import GripperSpec
 from handiwork_core.scene.bounds import support, world_aabb
 from skill_server.geometry.mesh_contacts import opposite_pairs
 from skill_server.geometry.solids import shape_box
-from skill_server.state.gripper_state import GripperReach
+from skill_server.state.gripper_reach import GripperReach
 
 from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked, palm_blocked
 from .opposite_faces import face_closings

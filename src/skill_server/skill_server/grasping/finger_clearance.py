@@ -11,7 +11,7 @@ from handiwork_core.model.world import ShapeKind, WorldObject
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.geometry.orientation_cones import Mask
 from skill_server.geometry.solids import contains
-from skill_server.state.gripper_state import GripperReach
+from skill_server.state.gripper_reach import GripperReach
 
 FINGER_THICKNESS_M = 0.015
 SPHERES_OUT_M = 0.005

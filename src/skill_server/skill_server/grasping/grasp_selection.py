@@ -13,7 +13,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.geometry.orientation_cones import Mask, cones_of, surviving
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 
 from .antipodal_grasps import Grasp, grasps_for
 from .graspnet_rows import (
@@ -199,7 +199,7 @@ def _of_shapes(
         made = suction_grasps(body, pose, cup_tool(context.robot, context.arm_spec, gripper))
     else:
         made = grasps_for(
-            body, pose, gripper, gripper_state.reach(context.robot, context.arm_spec, gripper), opening_m
+            body, pose, gripper, gripper_reach.reach(context.robot, context.arm_spec, gripper), opening_m
         )
     turns = np.array([g.world_T_ee.rotation.matrix() for g in made.grasps]).reshape(-1, 3, 3)
     positions = np.array([g.world_T_ee.translation_m for g in made.grasps]).reshape(-1, 3)

@@ -13,7 +13,7 @@ from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.geometry.solids import contains, object_box
-from skill_server.state.gripper_state import hand_links
+from skill_server.state.gripper_reach import hand_links
 
 from .antipodal_grasps import Grasp, GraspSet
 from .suction_sites import places

@@ -11,7 +11,7 @@ from handiwork_core.model.world import ShapeKind, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene.bounds import support
 from skill_server.grasping.antipodal_grasps import grasps_for
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 
 SIDES = (
     Rotation.from_rpy(0.0, 0.0, 0.0),
@@ -41,7 +41,7 @@ def taking_grasps(body: WorldObject, robot: Robot, arm: ArmSpec) -> tuple[Pose, 
     """
     gripper = arm.gripper
     assert gripper is not None
-    reach, found = gripper_state.reach(robot, arm, gripper), dict[tuple[int, ...], Pose]()
+    reach, found = gripper_reach.reach(robot, arm, gripper), dict[tuple[int, ...], Pose]()
     for turn in SIDES:
         placed = Pose.of((0.0, 0.0, 0.0), turn)
         for grasp in grasps_for(body, placed, gripper, reach, gripper.max_width_m).grasps:

@@ -67,15 +67,14 @@ def inset_from_above(point: Array, box: OrientedBox) -> float:
     return -float((sides[:, :2] @ point[:2] + sides[:, 2]).max())
 
 
-def inside_from_above(point: Array, box: OrientedBox, margin_m: float = 0.0) -> bool:
+def inside_from_above(point: Array, box: OrientedBox) -> bool:
     """Check whether a point is in x and y strictly within the outline of a box.
 
     Args:
         point: Point in the world, (3,), m.
         box: Box in the world.
-        margin_m: Distance by which the outline is shrunk, m.
 
     Returns:
         True inside.
     """
-    return inset_from_above(point, box) > margin_m
+    return inset_from_above(point, box) > 0.0

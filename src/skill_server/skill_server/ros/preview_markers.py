@@ -17,7 +17,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
 from handiwork_ros.rclpy_support.qos import LATCHED
 from skill_server.preview.skill_plan import PlannedMotion, SkillPlan
-from skill_server.state.gripper_state import hand_links
+from skill_server.state.gripper_reach import hand_links
 
 LINE_M, TEXT_M = 0.004, 0.025
 COLOURS = (

@@ -10,7 +10,7 @@ from handiwork_core.model.world import ObjectState, Shape, ShapeKind, World, Wor
 from handiwork_core.robot_files.loader import load_robot
 from skill_server.carrying.grasp_pairs import EDGE_M, hand_grasps
 from skill_server.grasping.antipodal_grasps import grasps_for
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 from support.paths import ROBOTS
 
 EDGES_M = (0.04, 0.44, 0.04)
@@ -30,7 +30,7 @@ def test_a_tilted_hand_slides_along_the_bar_and_does_not_leave_it(name: str, yaw
     axes = np.array([one.object_T_ee.rotation.matrix()[:, arm.gripper.ee_axis] for one in found])
     tilted = np.abs(axes[:, 2]) < 0.99
     assert tilted.any()
-    reach = gripper_state.reach(robot, arm, arm.gripper)
+    reach = gripper_reach.reach(robot, arm, arm.gripper)
     made = grasps_for(bar, pose, arm.gripper, reach, arm.gripper.max_width_m).grasps
     heights = [
         (pose.inverse() @ one.world_T_ee).apply(arm.gripper.tcp_offset_m * np.eye(3)[arm.gripper.ee_axis])[2]

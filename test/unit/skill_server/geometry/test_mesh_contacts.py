@@ -10,7 +10,7 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import gantry
 from skill_server.geometry.mesh_contacts import inside_mesh, opposite_pairs
 from skill_server.grasping.antipodal_grasps import grasps_for
-from skill_server.state.gripper_state import GripperReach
+from skill_server.state.gripper_reach import GripperReach
 
 OUTER, INNER, HEIGHT = 0.07, 0.06, 0.06
 WALL = OUTER - INNER

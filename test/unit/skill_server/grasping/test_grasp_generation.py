@@ -27,7 +27,7 @@ from skill_server.grasping.antipodal_grasps import (
     grasps_for,
 )
 from skill_server.skills.pick_place.pick import Pick, PickParams
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 from support.paths import ROBOTS, ROOT
 from unit.skill_server.execution.test_executor import made
 
@@ -46,7 +46,7 @@ BODIES = {
 def grasps(shape: Shape, pose: Pose, opening: float = 0.08) -> GraspSet:
     assert ARM.gripper is not None
     return grasps_for(
-        WorldObject("it", (shape,)), pose, ARM.gripper, gripper_state.reach(ROBOT, ARM, ARM.gripper), opening
+        WorldObject("it", (shape,)), pose, ARM.gripper, gripper_reach.reach(ROBOT, ARM, ARM.gripper), opening
     )
 
 
@@ -62,7 +62,7 @@ def test_grasps_are_sound(name: str, turn: Rotation) -> None:
     found = grasps(shape, pose).grasps
     assert len(found) >= 8
     assert ARM.gripper is not None
-    tip = gripper_state.reach(ROBOT, ARM, ARM.gripper).tip_m
+    tip = gripper_reach.reach(ROBOT, ARM, ARM.gripper).tip_m
     for grasp in found:
         assert grasp.width_m <= 0.08 - CLEARANCE_M
         assert grasp.world_T_ee.apply((0.0, 0.0, tip))[2] >= SUPPORT_MARGIN_M - 1e-9
@@ -89,7 +89,7 @@ def test_a_tall_can_is_grasped_no_deeper_than_the_palm_lets() -> None:
         g for g in grasps(BODIES["can"], pose).grasps if g.world_T_ee.rotation.matrix()[2, 2] < -0.999
     )
     assert ARM.gripper is not None
-    palm = gripper_state.reach(ROBOT, ARM, ARM.gripper).palm_m
+    palm = gripper_reach.reach(ROBOT, ARM, ARM.gripper).palm_m
     assert down.world_T_ee.translation_m[2] - palm > 0.12
 
 
@@ -104,7 +104,7 @@ def test_fingers_do_not_stand_in_another_shape_of_the_body() -> None:
     post = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.identity())
     wall = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.of((0.0, 0.04, 0.0)))
     assert ARM.gripper is not None
-    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
+    reach = gripper_reach.reach(ROBOT, ARM, ARM.gripper)
     body = WorldObject("two", (post, wall))
     for grasp in grasps_for(body, Pose.of((0.0, 0.0, 0.05)), ARM.gripper, reach, 0.06).grasps:
         for sign in (1.0, -1.0):
@@ -114,7 +114,7 @@ def test_fingers_do_not_stand_in_another_shape_of_the_body() -> None:
 
 def test_tips_far_ahead_of_the_tcp_are_said_to_keep_it_above_low_objects() -> None:
     assert ARM.gripper is not None
-    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
+    reach = gripper_reach.reach(ROBOT, ARM, ARM.gripper)
     behind = replace(ARM.gripper, tcp_offset_m=reach.tip_m - 0.05)
     low = WorldObject("it", (Shape(ShapeKind.BOX, np.array([0.04, 0.06, 0.02]), Pose.identity()),))
     found = grasps_for(low, Pose.of((0.4, 0.1, 0.01)), behind, reach, 0.08)
@@ -125,7 +125,7 @@ def test_tips_far_ahead_of_the_tcp_are_said_to_keep_it_above_low_objects() -> No
 
 def test_a_palm_that_keeps_the_tcp_out_of_the_object_is_not_taken_for_the_support() -> None:
     assert ARM.gripper is not None
-    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
+    reach = gripper_reach.reach(ROBOT, ARM, ARM.gripper)
     shallow = replace(reach, palm_m=ARM.gripper.tcp_offset_m - 0.01)
     high = WorldObject("it", (Shape(ShapeKind.BOX, np.array([0.04, 0.04, 0.3]), Pose.identity()),))
     found = grasps_for(high, Pose.of((0.4, 0.1, 0.15)), ARM.gripper, shallow, 0.08)
@@ -166,7 +166,7 @@ def test_the_palm_does_not_meet_the_rim_of_a_cup() -> None:
     objects = load_scene(ROOT / "config" / "scenes" / "pouring.yaml").objects
     arm, cup = robot.arm(""), next(item for item in objects if item.name == "cup")
     assert arm.gripper is not None
-    reach = gripper_state.reach(robot, arm, arm.gripper)
+    reach = gripper_reach.reach(robot, arm, arm.gripper)
     assert len(reach.palm) > 10 and reach.palm_m == pytest.approx(
         max(reach.palm[:, arm.gripper.ee_axis] + reach.palm[:, 3])
     )
@@ -190,7 +190,7 @@ def test_the_knuckles_of_a_linkage_stay_above_a_can_that_they_would_meet_before_
     robot = load_robot(ROBOTS / "fr3_robotiq")
     arm, can = robot.arm(""), Shape(ShapeKind.CYLINDER, np.array([0.03, 0.10]), Pose.identity())
     assert arm.gripper is not None
-    reach = gripper_state.reach(robot, arm, arm.gripper)
+    reach = gripper_reach.reach(robot, arm, arm.gripper)
     assert reach.palm_m < 0.12 < reach.body_end_m(0.06) < arm.gripper.tcp_offset_m
     made = grasps_for(WorldObject("can", (can,)), Pose.of((0.4, 0.1, 0.05)), arm.gripper, reach, 0.085).grasps
     down = [g.world_T_ee for g in made if g.world_T_ee.rotation.matrix()[2, 2] < -0.999]

@@ -21,7 +21,7 @@ from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions import arm_motions
 from skill_server.params import checks
-from skill_server.state import gripper_state
+from skill_server.state import gripper_reach
 
 from .pick import Pick
 
@@ -158,7 +158,7 @@ def _clear(
     world, gripper = context.world.snapshot(), context.arm_spec.gripper
     assert gripper is not None
     body, where = world.objects[params.object], world.states[params.object].world_T_object
-    reach = gripper_state.reach(context.robot, context.arm_spec, gripper)
+    reach = gripper_reach.reach(context.robot, context.arm_spec, gripper)
     blocked = fingers_blocked(poses, body, where, gripper, reach, opening_m)
     return tuple(pose for pose, is_blocked in zip(poses, blocked, strict=True) if not is_blocked) or tuple(
         poses
