@@ -43,8 +43,9 @@ def act(observation: dict[str, Any]) -> NDArray[np.float64]:
     at_cube = cube + [0.0, 0.0, TCP_M]
     is_empty = float(state[14]) < EMPTY_M  # it has closed on nothing: open, rise, and try again
     is_over = float(np.linalg.norm((at_cube - hand)[:2])) < ALIGNED_M and abs(to_face) < TURNED_RAD
-    goal = at_cube if is_over and not is_empty else at_cube + [0.0, 0.0, ABOVE_M]
-    is_there = goal is at_cube and float(np.linalg.norm(goal - hand)) < THERE_M
+    is_aligned = is_over and not is_empty
+    goal = at_cube if is_aligned else at_cube + [0.0, 0.0, ABOVE_M]
+    is_there = is_aligned and float(np.linalg.norm(goal - hand)) < THERE_M
     rows = []
     for _ in range(CHUNK):
         way, turn = goal - hand, float(np.clip(to_face, -STEP_RAD, STEP_RAD))

@@ -41,6 +41,8 @@ def test_the_world_shows_a_cup_right_after_it_was_switched() -> None:
     assert failed.code is Code.NOTHING_GRASPED and "no seal" in failed.message
     assert not cell.snapshot().suction[gripper.name].on
     cell.sim.world.cups[gripper.name].switch(on=True)
+    cell.forget_snapshot()
+    assert cell.snapshot().suction[gripper.name].on
     assert port.move(gripper.max_width_m, should_stop=lambda: False).ok
     assert not cell.snapshot().suction[gripper.name].on
     refused = port.move(0.0, force_n=5.0, should_stop=lambda: False)

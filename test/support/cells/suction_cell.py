@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from handiwork_core.model.outcome import OK, Outcome
-from handiwork_core.model.suction import no_seal
+from handiwork_core.model.suction import SEAL_S, no_seal
 from handiwork_core.model.world import JointState, World
 from support.cells.simulated_cell import POLL_STEPS, SimulatedCell
-
-SEAL_S = 1.0
 
 
 class SuctionCell(SimulatedCell):
