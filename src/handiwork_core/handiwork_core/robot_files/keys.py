@@ -171,19 +171,20 @@ class ToolFrameFile:
 
 @dataclass(frozen=True, slots=True)
 class LikeFile:
-    """``robot.yaml`` of a robot that differs from another one by its drivers, or a robot file of the SimBox format."""
+    """``robot.yaml`` of a robot that is like another one but for a base, its drivers, or a file of the SimBox format."""
 
     name: str
     like: str
     config: str = ""
+    base: BaseFile | None = None
     arms: dict[str, ArmDriverFile] = field(default_factory=dict)
     tf_prefix: str = ""
 
     def __post_init__(self) -> None:
         check_prefix(self.tf_prefix)
-        if not self.config and not self.arms and not self.tf_prefix:
+        if not self.config and not self.arms and not self.tf_prefix and self.base is None:
             raise ValueError(
-                "has none of config, arms and tf_prefix; write one of them, or use the robot that it is like"
+                "has none of base, config, arms and tf_prefix; write one of them, or use the robot that it is like"
             )
 
 

@@ -25,6 +25,7 @@ from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 from handiwork_core.robot.several import Member, together
 from handiwork_core.robot.urdf import UrdfModel, read_urdf
 
+from .base_file import BaseFile
 from .keys import (
     ArmFile,
     LikeFile,
@@ -57,10 +58,6 @@ def load_robot(robot_dir: Path) -> Robot:
     urdf_path = robot_dir / spec.urdf
     urdf = expand(urdf_path)
     model = read_urdf(urdf, urdf_path, needs_inertia=True)
-    body = model.links[0]
-    if spec.base is not None:
-        urdf = spec.base.placed_under(urdf, body)
-        model = read_urdf(urdf, urdf_path, needs_inertia=True)
     spheres = _all_spheres(robot_dir / spec.spheres, model.links)
     coarse = _all_spheres(robot_dir / spec.coarse_spheres, model.links) if spec.coarse_spheres else ()
     bare = sorted({item.link for item in spheres if len(item.radii)} - {item.link for item in coarse})
@@ -74,28 +71,51 @@ def load_robot(robot_dir: Path) -> Robot:
         name=spec.name,
         root_link=model.links[0],
         links=model.links,
-        joints={name: _limited(joint, _limits(name, spec)) for name, joint in model.joints.items()},
+        joints={name: _limited(joint, spec.limits.get(name)) for name, joint in model.joints.items()},
         spheres=spheres,
         ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
         arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
         urdf=urdf,
         posture=dict(spec.posture),
-        base=spec.base.build(body) if spec.base is not None else None,
         simbox=spec.simbox.build() if spec.simbox is not None else None,
         tool_frames={name: frame.build() for name, frame in spec.tool_frames.items()},
         cameras=tuple(camera.build(name) for name, camera in spec.cameras.items()),
         coarse_spheres=coarse,
     )
-    return _with_own_names(robot, path)
+    return _with_own_names(_on_base(robot, spec.base, urdf_path), path)
+
+
+def _on_base(robot: Robot, spec: BaseFile | None, urdf_path: Path) -> Robot:
+    """Return the robot on its mobile base; without one, the same robot."""
+    if spec is None:
+        return robot
+    urdf = spec.placed_under(robot.urdf, robot.root_link)
+    model = read_urdf(urdf, urdf_path, needs_inertia=True)
+    joints = {
+        name: _limited(joint, MotionLimits(*spec.limits(name))) if name in spec.joints else robot.joints[name]
+        for name, joint in model.joints.items()
+    }
+    return dataclasses.replace(
+        robot,
+        root_link=model.links[0],
+        links=model.links,
+        joints=joints,
+        urdf=urdf,
+        base=spec.build(robot.root_link),
+    )
 
 
 def _like(spec: LikeFile, robot_dir: Path) -> Robot:
-    """Return another folder's robot with other names of controllers, or with a robot file of the SimBox format."""
+    """Return another folder's robot, on a base, with other names, or with a robot file of the SimBox format."""
     other, path = robot_dir / spec.like, robot_dir / "robot.yaml"
     if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
         text = f"like: is {spec.like!r}; write the path to the folder of a robot without the key like"
         raise ConfigError(str(path), [text])
     robot = dataclasses.replace(prefixed(load_robot(other), spec.tf_prefix), name=spec.name)
+    if spec.base is not None and robot.base is not None:
+        text = f"base: the robot of {spec.like!r} has a mobile base already; leave base out"
+        raise ConfigError(str(path), [text])
+    robot = _on_base(robot, spec.base, path)
     unknown = [
         f"arms.{name}: no such arm; {nearest(name, tuple(robot.arms))}"
         for name in spec.arms
@@ -255,12 +275,6 @@ def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, f
         return True
     faults.append(f"{key}: no {what} {name!r} in the URDF; {nearest(name, names)}")
     return False
-
-
-def _limits(joint: str, spec: RobotFile) -> MotionLimits | None:
-    if spec.base is not None and joint in spec.base.joints:
-        return MotionLimits(*spec.base.limits(joint))
-    return spec.limits.get(joint)
 
 
 def _limited(joint: Joint, limits: MotionLimits | None) -> Joint:

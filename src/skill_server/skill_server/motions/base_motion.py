@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from handiwork_core.contracts.planning import Attachment, Verdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import OTHER_ARM_REST
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
@@ -21,7 +22,10 @@ from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
-from .base_sweep import first_touch, geometry_of
+from .base_sweep import BaseClearance, geometry_of
+
+STEP_M, STEP_RAD = 0.02, 0.02
+"""A way is checked at least this often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +52,8 @@ def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
     Returns:
         OK, or the faults.
     """
-    if robot.base is None:
-        text = f"robot {robot.name!r} has no mobile base; describe one under base: in its robot.yaml"
-        return Outcome(Code.UNSUPPORTED, text, "check", "arm")
-    missing = [name for name in robot.base.joint_names if name not in world.joints.position]
-    if missing:
-        return Outcome(Code.ROBOT_LOST, f"joint_states lacks {missing} of the base", "check", "arm")
+    if not (found := has_base(robot, world)).ok:
+        return found
     return checks.all_faults(
         (
             checks.number("tolerance_m", params.tolerance_m, 1e-4, 1.0, "m"),
@@ -61,6 +61,25 @@ def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
             arm_motions.check_run(params),
         )
     )
+
+
+def has_base(robot: Robot, world: World) -> Outcome:
+    """Check that a robot has a base, and that its joints are measured.
+
+    Args:
+        robot: The robot.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the fault.
+    """
+    if robot.base is None:
+        text = f"robot {robot.name!r} has no mobile base; describe one under base: in its robot.yaml"
+        return Outcome(Code.UNSUPPORTED, text, "check", "arm")
+    missing = [name for name in robot.base.joint_names if name not in world.joints.position]
+    if missing:
+        return Outcome(Code.ROBOT_LOST, f"joint_states lacks {missing} of the base", "check", "arm")
+    return OK
 
 
 def base_of(robot: Robot) -> BaseSpec:
@@ -108,16 +127,16 @@ def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
     return Outcome(Code.OK)
 
 
-def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Command]:
-    """Make the one command that drives to a goal.
+def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -> Sequence[Command]:
+    """Make the commands that drive straight from one position to the next.
 
     Args:
-        goal: x, y [m] and yaw [rad], (3,).
+        points: Positions to drive to, in order: x, y [m] and yaw [rad], (3,) each.
         params: Parameters of the skill.
         context: Context of the run.
 
     Returns:
-        The command.
+        One command for each position.
 
     Raises:
         StepFailed: The base has no controller, another arm moves, or an obstacle is in the way of a part of the
@@ -133,15 +152,30 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
     if busy:
         text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
-    start = base_q(robot, world.joints.position)
-    path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
+    ends = (base_q(robot, world.joints.position), *points)
+    path = np.concatenate([positions_between(*part) for part in pairwise(ends)])
     ignored = ignored_objects(params.ignore_substring, world)
     verdict = swept(context, world, root_pose(context, world), path, ignored)
     if verdict.code is not Code.OK:
         hint = "; clear it, or go around" if verdict.blocking is not None else ""
         text = f"{verdict.message}{hint}"
         raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
-    return (Command("drive", DriveBase(goal, ignored)),)
+    return tuple(Command("drive", DriveBase(point, ignored)) for point in points)
+
+
+def positions_between(start: Array, goal: Array) -> Array:
+    """Return positions on a straight way that are near enough to each other for a check.
+
+    Args:
+        start: x, y [m] and yaw [rad], (3,).
+        goal: x, y [m] and yaw [rad], (3,).
+
+    Returns:
+        The positions with both ends, (n, 3).
+    """
+    way = goal - start
+    looks = int(np.ceil(max(float(np.hypot(way[0], way[1])) / STEP_M, abs(float(way[2])) / STEP_RAD)))
+    return np.asarray(start + np.linspace(0.0, 1.0, looks + 2)[:, None] * way)
 
 
 def root_pose(context: Context, world: World) -> Pose:
@@ -160,12 +194,35 @@ def root_pose(context: Context, world: World) -> Pose:
     return context.world.world_T_base() @ poses[context.arm_spec.base_link].inverse()
 
 
-def swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
-    """Check whether the robot keeps clear of all obstacles while its base moves along a path.
+def clearance(
+    context: Context, world: World, root: Pose, ignored: frozenset[str], here: Array | None = None
+) -> BaseClearance:
+    """Return what judges positions of the base, with all that moves with the robot.
 
     Args:
         context: Context of the run, with the objects that the arms hold; those that the planner's service has attached
             move with the robot, too.
+        world: Snapshot of the world.
+        root: world_T_root.
+        ignored: Objects that are no obstacles.
+        here: Position of the base at which bodies may touch, (3,), m and rad; None: the measured one.
+
+    Raises:
+        StepFailed: TRAJECTORY_REFUSED, an attached object has no geometry.
+    """
+    attached = {name: Attachment(name, *there) for name, there in world.planner_attached.items()}
+    moved = {**attached, **context.held_by_others(), **context.held}
+    if missing := sorted(name for name in attached if geometry_of(world, name) is None):
+        text = f"{missing[0]!r} is attached at the planner and has no known shape; detach it, or publish its shape"
+        raise StepFailed(Outcome(Code.TRAJECTORY_REFUSED, text, "select"))
+    return BaseClearance(context.robot, world, root, ignored, moved, here)
+
+
+def swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
+    """Check whether the robot keeps clear of all obstacles while its base moves along a path.
+
+    Args:
+        context: See ``clearance``.
         world: Snapshot of the world.
         root: world_T_root.
         path: Positions of the base, (n, 3), m and rad.
@@ -174,20 +231,14 @@ def swept(context: Context, world: World, root: Pose, path: Array, ignored: froz
     Returns:
         OK, or TRAJECTORY_REFUSED with the first pair of bodies, or for an attached object without geometry.
     """
-    attached = {name: Attachment(name, *there) for name, there in world.planner_attached.items()}
-    moved = {**attached, **context.held_by_others(), **context.held}
-    if missing := sorted(name for name in attached if geometry_of(world, name) is None):
-        text = f"{missing[0]!r} is attached at the planner and has no known shape; detach it, or publish its shape"
-        return Verdict(Code.TRAJECTORY_REFUSED, text)
-    touch = first_touch(context.robot, world, root, path, ignored, moved)
+    try:
+        touch = clearance(context, world, root, ignored, path[0]).first_touch(path)
+    except StepFailed as failure:
+        return Verdict(failure.outcome.code, failure.outcome.message)
     if touch is None:
         return Verdict(Code.OK)
     text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way"
     return Verdict(Code.TRAJECTORY_REFUSED, text, touch.pair)
-
-
-def _looks(way: Array) -> int:
-    return 2 + int(np.ceil(max(float(np.hypot(way[0], way[1])) / 0.02, abs(float(way[2])) / 0.02)))
 
 
 def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:

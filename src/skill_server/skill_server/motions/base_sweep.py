@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,104 @@ class _Ball:
     radii: Array
 
 
+class BaseClearance:
+    """Judges positions of a mobile base for one posture of the robot.
+
+    All other joints are as measured. Shapes are judged by the boxes around them, which are never smaller than the
+    shapes. Bodies that touch where the base is measured, as wheels do the floor, may go on touching.
+
+    Args:
+        robot: Robot with a base.
+        world: Snapshot of the world, with the planner's own obstacles.
+        world_T_root: Pose of the root link.
+        ignored: Objects that are no obstacles; the planner's own obstacles always count.
+        held: Held and attached objects; each has geometry in the world or among the planner's own obstacles, or it is
+            left out.
+        here: Position of the base at which bodies may touch, (3,), m and rad; None: the measured one.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        world: World,
+        world_T_root: Pose,
+        ignored: frozenset[str],
+        held: Mapping[str, Attachment],
+        here: Array | None = None,
+    ) -> None:
+        assert robot.base is not None
+        self._robot, self._root = robot, world_T_root
+        self._names, self._link = robot.base.joint_names, robot.base.link
+        self._balls = _balls(robot, world, held)
+        self._boxes = [
+            (name, box)
+            for name, item, pose in _obstacles(
+                world, ignored | frozenset(held), frozenset(held) - world.objects.keys()
+            )
+            for box in _boxes(item, pose)
+        ]
+        self._reach_m = max(
+            (float((np.linalg.norm(b.centers, axis=1) + b.radii).max()) for b in self._balls), default=0.0
+        )
+        if here is None:
+            here = np.array([world.joints.position[name] for name in self._names])
+        self._touching = frozenset(
+            (ball, name) for ball, name, near in self._gaps(here[None, :]) if near[0] < CLEARANCE_M
+        )
+
+    def is_clear(self, path: Array) -> Array:
+        """Return True for each position at which the whole robot keeps clear.
+
+        Args:
+            path: Positions of the base, (n, 3), m and rad.
+
+        Returns:
+            One verdict for each position, (n,).
+        """
+        clear = np.ones(len(path), bool)
+        for ball, name, gaps in self._gaps(path):
+            if (ball, name) not in self._touching:
+                clear &= gaps >= CLEARANCE_M
+        return clear
+
+    def first_touch(self, path: Array) -> Touch | None:
+        """Find the first place on a path where a body comes too near to an obstacle.
+
+        Args:
+            path: Positions of the base, (n, 3), m and rad.
+
+        Returns:
+            The pair and the travelled part; None when the whole path is clear.
+        """
+        found: Touch | None = None
+        for ball, name, gaps in self._gaps(path):
+            near = gaps < CLEARANCE_M
+            if (ball, name) in self._touching or not near.any():
+                continue
+            share = int(np.argmax(near)) / max(len(path) - 1, 1)
+            if found is None or share < found.share:
+                found = Touch(BodyPair(ball, name), share)
+        return found
+
+    def _gaps(self, path: Array) -> Iterator[tuple[str, str, Array]]:
+        """Yield body, obstacle and the space between them at each position (n,), m; infinite where it is large."""
+        bases = [
+            self._root
+            @ link_poses(self._robot, dict(zip(self._names, row.tolist(), strict=True)))[self._link]
+            for row in path
+        ]
+        origins = np.array([base.translation_m for base in bases])
+        centers = {ball.name: np.array([base.apply(ball.centers) for base in bases]) for ball in self._balls}
+        for name, box in self._boxes:
+            far = box.distances(origins) > self._reach_m + CLEARANCE_M
+            if far.all():
+                continue
+            for ball in self._balls:
+                gaps = np.full(len(path), np.inf)
+                gaps[~far] = (box.distances(centers[ball.name][~far]) - ball.radii).min(axis=1)
+                yield ball.name, name, gaps
+
+
 def first_touch(
     robot: Robot,
     world: World,
@@ -51,8 +149,7 @@ def first_touch(
 ) -> Touch | None:
     """Find the first place on a path of the base where a body comes too near to an obstacle.
 
-    All other joints are as measured. Shapes are judged by the boxes around them, which are never smaller than the
-    shapes. Bodies that touch at the start, as wheels do the floor, may go on touching.
+    Bodies that touch at the start, as wheels do the floor, may go on touching; see ``BaseClearance``.
 
     Args:
         robot: Robot with a base.
@@ -66,26 +163,20 @@ def first_touch(
     Returns:
         The pair and the travelled part; None when the whole path is clear.
     """
-    assert robot.base is not None
-    balls = _balls(robot, world, held)
-    names = robot.base.joint_names
-    bases = [
-        world_T_root @ link_poses(robot, dict(zip(names, row.tolist(), strict=True)))[robot.base.link]
-        for row in path
-    ]
-    obstacles = _obstacles(world, ignored | frozenset(held), frozenset(held) - world.objects.keys())
-    found: Touch | None = None
-    for ball in balls:
-        centers = np.array([base.apply(ball.centers) for base in bases])
-        for name, item, pose in obstacles:
-            near = (_gaps(item, pose, centers) - ball.radii).min(axis=1)
-            index = int(np.argmax(near < CLEARANCE_M))
-            if near[0] < CLEARANCE_M or not near[index] < CLEARANCE_M:
-                continue
-            share = index / max(len(path) - 1, 1)
-            if found is None or share < found.share:
-                found = Touch(BodyPair(ball.name, name), share)
-    return found
+    return BaseClearance(robot, world, world_T_root, ignored, held, path[0]).first_touch(path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Box:
+    """A box by ``box_T_world`` and the half of its sides (3,), m."""
+
+    box_T_world: Pose
+    half: Array
+
+    def distances(self, points: Array) -> Array:
+        """Return the distances of points (..., 3) to the box; 0 inside, m."""
+        outside = np.maximum(np.abs(self.box_T_world.apply(points)) - self.half, 0.0)
+        return np.asarray(np.linalg.norm(outside, axis=-1))
 
 
 def _obstacles(
@@ -130,11 +221,10 @@ def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_
     return made
 
 
-def _gaps(item: WorldObject, pose: Pose, points: Array) -> Array:
-    """Return the distances (n, m) of points (n, m, 3) to the nearest box of an object; 0 inside, m."""
-    gaps = []
+def _boxes(item: WorldObject, pose: Pose) -> list[_Box]:
+    """Return the boxes around the shapes of an object."""
+    made = []
     for shape in item.shapes:
         box = shape_box(shape)
-        local = (pose @ shape.object_T_shape @ box.pose).inverse().apply(points)
-        gaps.append(np.linalg.norm(np.maximum(np.abs(local) - box.size / 2.0, 0.0), axis=-1))
-    return np.asarray(np.min(gaps, axis=0))
+        made.append(_Box((pose @ shape.object_T_shape @ box.pose).inverse(), box.size / 2.0))
+    return made

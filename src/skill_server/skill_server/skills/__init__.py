@@ -6,6 +6,8 @@ from .articulated.artpreplan import ArtPreplan
 from .articulated.close import Close
 from .articulated.open import Open
 from .articulated.rotate import Rotate
+from .base.mobile_pick import MobilePick
+from .base.mobile_place import MobilePlace
 from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
 from .contact.insert import Insert
@@ -57,6 +59,8 @@ BUILTIN = (
     Insert,
     JointCtrl,
     ManualPick,
+    MobilePick,
+    MobilePlace,
     MobileRotate,
     MobileTranslate,
     Move,

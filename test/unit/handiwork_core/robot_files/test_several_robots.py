@@ -115,7 +115,7 @@ def test_a_prefix_alone_makes_a_robot_for_a_driver_with_one(tmp_path: Path) -> N
     ("text", "words"),
     [
         (f"name: a\nlike: {FR3}\ntf_prefix: left-\n", ["tf_prefix: is 'left-'", "such as left_"]),
-        (f"name: a\nlike: {FR3}\n", ["none of config, arms and tf_prefix"]),
+        (f"name: a\nlike: {FR3}\n", ["none of base, config, arms and tf_prefix"]),
         (f"name: a\nrobots: {{left: {{like: {FR3}}}}}\n", ["fewer than two", "like and tf_prefix"]),
         (pair_text(left=Path("nowhere")), ["robots.left.like: is 'nowhere'", "write the path"]),
         (

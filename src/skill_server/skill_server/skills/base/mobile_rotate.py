@@ -18,7 +18,7 @@ from skill_server.motions.base_motion import (
     BaseParams,
     base_q,
     check,
-    drive_to,
+    drive_along,
     in_range,
     judged,
 )
@@ -54,7 +54,7 @@ class MobileRotate(Skill[MobileRotateParams]):
 
     def commands(self, params: MobileRotateParams, context: Context) -> Sequence[Command]:
         """Make the one motion."""
-        return drive_to(_goal(params, context.robot, context.world.snapshot()), params, context)
+        return drive_along((_goal(params, context.robot, context.world.snapshot()),), params, context)
 
     def is_success(
         self, params: MobileRotateParams, before: World, after: World, context: Context

@@ -1,0 +1,150 @@
+"""Searches for a position of the base from which a skill can be done, together with the motion of the arm there."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
+from skill_server.motions.base_motion import base_of, base_q, clearance, root_pose
+from skill_server.motions.base_sweep import BaseClearance
+from skill_server.params.retry_policy import UNREACHED
+from skill_server.state.scene_query import ignored_objects
+
+from .foreseen_base import context_at
+from .path_search import Limits, find_path, length_of
+from .placement import placements
+
+SAME_M = 0.05
+"""A position is not tried again where one from which the skill did not succeed differs by less."""
+ELSEWHERE = frozenset({Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, *UNREACHED})
+"""Refusals of a skill that may not be there at another position of the base."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A position of the base, and the way to it.
+
+    Attributes:
+        path: Ends of the straight parts of the way, (3,) each, m and rad; empty: the base is there already.
+    """
+
+    path: tuple[Array, ...]
+
+
+@dataclass
+class PlacementSearch:
+    """Looks for a position of the base from which a skill can be done.
+
+    Attributes:
+        skill: The skill; it is only asked what it would do.
+        params: Its checked parameters.
+        place: Where the arm has to reach to, in the world, (3,), m.
+        budget_s: Steady time for one search, s.
+        refused: Positions from which the skill did not succeed, (3,) each.
+    """
+
+    skill: Skill[Any]
+    params: Any
+    place: Array
+    budget_s: float
+    refused: list[Array] = field(default_factory=list)
+    _causes: Counter[str] = field(default_factory=Counter)
+    _blocking: BodyPair | None = None
+
+    def find(self, context: Context) -> Placement:
+        """Return the nearest position that serves, in the world as it is now; the present one if that does.
+
+        Elsewhere the arm counts as being at home, where it is brought before the base drives.
+
+        Args:
+            context: Context of the run, whose robot has a base.
+
+        Returns:
+            The position, as the way to it.
+
+        Raises:
+            StepFailed: NO_CANDIDATE with the count of every cause, PLAN_BUDGET once the time is over, or a refusal of
+                the skill that holds everywhere.
+            Stopped: The token was set.
+        """
+        self._causes.clear()
+        until_s = time.monotonic() + self.budget_s
+        world = context.world.snapshot()
+        here = base_q(context.robot, world.joints.position)
+        if not self._is_refused(here) and self._serves(context, context):
+            return Placement(())
+        home = context_at(context, here, context.arm_spec.home_q)
+        root, ignored = root_pose(context, world), ignored_objects(self.params.ignore_substring, world)
+        judge = clearance(home, home.world.snapshot(), root, ignored)
+        tried = 0
+        for q in placements(context.robot, context.arm_spec, root, self.place, here):
+            if self._is_refused(q):
+                continue
+            if time.monotonic() > until_s:
+                text = f"no position of the base was found within search_time, {self.budget_s:g} s"
+                raise StepFailed(self._failure(Code.PLAN_BUDGET, text))
+            tried += 1
+            if self._is_blocked(judge, q):
+                continue
+            if not self._serves(context_at(context, q, context.arm_spec.home_q), context):
+                continue
+            path = self._path(here, q, judge, context, until_s)
+            if path:
+                return Placement(path)
+            self._causes["the base does not get there"] += 1
+        text = f"none of {tried} positions of the base serves"
+        raise StepFailed(self._failure(Code.NO_CANDIDATE, text))
+
+    def _serves(self, there: Context, context: Context) -> bool:
+        """Return True where the skill finds commands; count why not."""
+        context.token.check()
+        before_s = there.planning_time_s
+        try:
+            self.skill.commands(self.params, there)
+        except StepFailed as failure:
+            if failure.outcome.code not in ELSEWHERE:
+                raise
+            self._causes[failure.outcome.message] += 1
+            self._blocking = failure.outcome.blocking or self._blocking
+            return False
+        finally:
+            if there is not context:
+                context.planning_time_s += there.planning_time_s - before_s
+        return True
+
+    def _is_blocked(self, judge: BaseClearance, q: Array) -> bool:
+        touch = judge.first_touch(q[None, :])
+        if touch is None:
+            return False
+        self._causes[f"{touch.pair.a} would touch {touch.pair.b}"] += 1
+        self._blocking = touch.pair
+        return True
+
+    def _path(
+        self, here: Array, q: Array, judge: BaseClearance, context: Context, until_s: float
+    ) -> tuple[Array, ...]:
+        joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
+        limits = Limits(
+            np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
+        )
+
+        def should_stop() -> bool:
+            return context.token.is_set() or time.monotonic() > until_s
+
+        path = find_path(here, q, judge.is_clear, limits, context.rng, should_stop)
+        context.token.check()
+        return path
+
+    def _is_refused(self, q: Array) -> bool:
+        return any(length_of(q - other) < SAME_M for other in self.refused)
+
+    def _failure(self, code: Code, text: str) -> Outcome:
+        counted = "; ".join(f"{n} times: {cause}" for cause, n in self._causes.most_common(3))
+        return Outcome(code, f"{text}: {counted}" if counted else text, "select", blocking=self._blocking)
