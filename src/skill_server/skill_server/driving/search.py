@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
-from skill_server.motions.base_motion import base_of, base_q, clearance, root_pose
-from skill_server.motions.base_sweep import BaseClearance
+from skill_server.motions.base_motion import base_of, base_q, clearance, positions_between, root_pose
+from skill_server.motions.base_sweep import CLEARANCE_M, BaseClearance
 from skill_server.params.retry_policy import UNREACHED
 from skill_server.state.scene_query import ignored_objects
 
@@ -21,6 +24,10 @@ from .foreseen_base import context_at
 from .path_search import Limits, find_path, length_of
 from .placement import placements
 
+SPARE_M = 0.015
+"""Ways are searched with so much more free space than the drive itself needs: the arm is not exactly at its home."""
+OFF_M, OFF_RAD = 0.03, 0.03
+"""A position is robust where the skill can also be done from positions that differ so much, nearer and farther."""
 SAME_M = 0.05
 """A position is not tried again where one from which the skill did not succeed differs by less."""
 ELSEWHERE = frozenset({Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, *UNREACHED})
@@ -36,6 +43,49 @@ class Placement:
     """
 
     path: tuple[Array, ...]
+
+
+class _Room:
+    """The free space around the robot, with its arm at home.
+
+    Args:
+        context: Context of the run.
+        here: Position of the base, (3,), m and rad.
+        ignore_substring: Objects whose name contains one of these are no obstacle.
+
+    Attributes:
+        world_T_root: Pose of the robot's root link.
+        wide: Judges positions with some more free space than the drive needs.
+    """
+
+    def __init__(self, context: Context, here: Array, ignore_substring: tuple[str, ...]) -> None:
+        home = context_at(context, here, context.arm_spec.home_q)
+        world = home.world.snapshot()
+        self.world_T_root = root_pose(context, context.world.snapshot())
+        ignored = ignored_objects(ignore_substring, world)
+        of = partial(clearance, home, world, self.world_T_root, ignored)
+        self.wide, self._narrow = of(clearance_m=CLEARANCE_M + SPARE_M), of()
+        joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
+        self._here = here
+        self._limits = Limits(
+            np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
+        )
+
+    def path_to(self, q: Array, rng: np.random.Generator, should_stop: ShouldStop) -> tuple[Array, ...]:
+        """Return the ends of the straight parts of a way, with the wide space where there is one; empty for none.
+
+        Args:
+            q: Where to, (3,), m and rad.
+            rng: Source of the random choices.
+            should_stop: True ends the search.
+        """
+        for judge in (self.wide, self._narrow):
+            path = find_path(self._here, q, judge.is_clear, self._limits, rng, should_stop)
+            # What is near now may stay so in the wide space, but must not come nearer.
+            ends = (self._here, *path)
+            if path and all(self._narrow.is_clear(positions_between(*part)).all() for part in pairwise(ends)):
+                return path
+        return ()
 
 
 @dataclass
@@ -76,31 +126,39 @@ class PlacementSearch:
         """
         self._causes.clear()
         until_s = time.monotonic() + self.budget_s
-        world = context.world.snapshot()
-        here = base_q(context.robot, world.joints.position)
+        here = base_q(context.robot, context.world.snapshot().joints.position)
         if not self._is_refused(here) and self._serves(context, context):
             return Placement(())
-        home = context_at(context, here, context.arm_spec.home_q)
-        root, ignored = root_pose(context, world), ignored_objects(self.params.ignore_substring, world)
-        judge = clearance(home, home.world.snapshot(), root, ignored)
-        tried = 0
-        for q in placements(context.robot, context.arm_spec, root, self.place, here):
+        room, fragile, tried = _Room(context, here, self.params.ignore_substring), list[Array](), 0
+        for q in placements(context.robot, context.arm_spec, room.world_T_root, self.place, here):
             if self._is_refused(q):
                 continue
             if time.monotonic() > until_s:
-                text = f"no position of the base was found within search_time, {self.budget_s:g} s"
-                raise StepFailed(self._failure(Code.PLAN_BUDGET, text))
+                break
             tried += 1
-            if self._is_blocked(judge, q):
+            if self._is_blocked(room.wide, q) or not self._serves_at(q, context):
                 continue
-            if not self._serves(context_at(context, q, context.arm_spec.home_q), context):
-                continue
-            path = self._path(here, q, judge, context, until_s)
-            if path:
+            if not self._is_robust(q, room.world_T_root, context):
+                fragile.append(q)
+            elif path := self._path(room, q, context, until_s):
                 return Placement(path)
-            self._causes["the base does not get there"] += 1
+        for q in fragile:
+            if path := self._path(room, q, context, until_s):
+                return Placement(path)
+        if time.monotonic() > until_s:
+            text = f"no position of the base was found within search_time, {self.budget_s:g} s"
+            raise StepFailed(self._failure(Code.PLAN_BUDGET, text))
         text = f"none of {tried} positions of the base serves"
         raise StepFailed(self._failure(Code.NO_CANDIDATE, text))
+
+    def _serves_at(self, q: Array, context: Context) -> bool:
+        return self._serves(context_at(context, q, context.arm_spec.home_q), context)
+
+    def _is_robust(self, q: Array, world_T_root: Pose, context: Context) -> bool:
+        """Return True where the skill also finds commands a little nearer to the place, and farther from it."""
+        way = world_T_root.inverse().apply(self.place)[:2] - q[:2]
+        off = np.array([*(OFF_M * way / max(float(np.linalg.norm(way)), 1e-9)), OFF_RAD])
+        return self._serves_at(q + off, context) and self._serves_at(q - off, context)
 
     def _serves(self, there: Context, context: Context) -> bool:
         """Return True where the skill finds commands; count why not."""
@@ -127,19 +185,14 @@ class PlacementSearch:
         self._blocking = touch.pair
         return True
 
-    def _path(
-        self, here: Array, q: Array, judge: BaseClearance, context: Context, until_s: float
-    ) -> tuple[Array, ...]:
-        joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
-        limits = Limits(
-            np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
-        )
-
+    def _path(self, room: _Room, q: Array, context: Context, until_s: float) -> tuple[Array, ...]:
         def should_stop() -> bool:
             return context.token.is_set() or time.monotonic() > until_s
 
-        path = find_path(here, q, judge.is_clear, limits, context.rng, should_stop)
+        path = room.path_to(q, context.rng, should_stop)
         context.token.check()
+        if not path:
+            self._causes["the base finds no way there"] += 1
         return path
 
     def _is_refused(self, q: Array) -> bool:

@@ -22,7 +22,7 @@ from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
-from .base_sweep import BaseClearance, geometry_of
+from .base_sweep import CLEARANCE_M, BaseClearance, geometry_of
 
 STEP_M, STEP_RAD = 0.02, 0.02
 """A way is checked at least this often."""
@@ -195,7 +195,12 @@ def root_pose(context: Context, world: World) -> Pose:
 
 
 def clearance(
-    context: Context, world: World, root: Pose, ignored: frozenset[str], here: Array | None = None
+    context: Context,
+    world: World,
+    root: Pose,
+    ignored: frozenset[str],
+    here: Array | None = None,
+    clearance_m: float = CLEARANCE_M,
 ) -> BaseClearance:
     """Return what judges positions of the base, with all that moves with the robot.
 
@@ -206,6 +211,7 @@ def clearance(
         root: world_T_root.
         ignored: Objects that are no obstacles.
         here: Position of the base at which bodies may touch, (3,), m and rad; None: the measured one.
+        clearance_m: The free space to all obstacles, m.
 
     Raises:
         StepFailed: TRAJECTORY_REFUSED, an attached object has no geometry.
@@ -215,7 +221,7 @@ def clearance(
     if missing := sorted(name for name in attached if geometry_of(world, name) is None):
         text = f"{missing[0]!r} is attached at the planner and has no known shape; detach it, or publish its shape"
         raise StepFailed(Outcome(Code.TRAJECTORY_REFUSED, text, "select"))
-    return BaseClearance(context.robot, world, root, ignored, moved, here)
+    return BaseClearance(context.robot, world, root, ignored, moved, here, clearance_m)
 
 
 def swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:

@@ -55,6 +55,7 @@ class BaseClearance:
         held: Held and attached objects; each has geometry in the world or among the planner's own obstacles, or it is
             left out.
         here: Position of the base at which bodies may touch, (3,), m and rad; None: the measured one.
+        clearance_m: The free space to all obstacles, m.
     """
 
     def __init__(
@@ -65,8 +66,10 @@ class BaseClearance:
         ignored: frozenset[str],
         held: Mapping[str, Attachment],
         here: Array | None = None,
+        clearance_m: float = CLEARANCE_M,
     ) -> None:
         assert robot.base is not None
+        self._clearance_m = clearance_m
         self._robot, self._root = robot, world_T_root
         self._names, self._link = robot.base.joint_names, robot.base.link
         self._balls = _balls(robot, world, held)
@@ -83,7 +86,7 @@ class BaseClearance:
         if here is None:
             here = np.array([world.joints.position[name] for name in self._names])
         self._touching = frozenset(
-            (ball, name) for ball, name, near in self._gaps(here[None, :]) if near[0] < CLEARANCE_M
+            (ball, name) for ball, name, near in self._gaps(here[None, :]) if near[0] < clearance_m
         )
 
     def is_clear(self, path: Array) -> Array:
@@ -98,7 +101,7 @@ class BaseClearance:
         clear = np.ones(len(path), bool)
         for ball, name, gaps in self._gaps(path):
             if (ball, name) not in self._touching:
-                clear &= gaps >= CLEARANCE_M
+                clear &= gaps >= self._clearance_m
         return clear
 
     def first_touch(self, path: Array) -> Touch | None:
@@ -112,7 +115,7 @@ class BaseClearance:
         """
         found: Touch | None = None
         for ball, name, gaps in self._gaps(path):
-            near = gaps < CLEARANCE_M
+            near = gaps < self._clearance_m
             if (ball, name) in self._touching or not near.any():
                 continue
             share = int(np.argmax(near)) / max(len(path) - 1, 1)
@@ -130,7 +133,7 @@ class BaseClearance:
         origins = np.array([base.translation_m for base in bases])
         centers = {ball.name: np.array([base.apply(ball.centers) for base in bases]) for ball in self._balls}
         for name, box in self._boxes:
-            far = box.distances(origins) > self._reach_m + CLEARANCE_M
+            far = box.distances(origins) > self._reach_m + self._clearance_m
             if far.all():
                 continue
             for ball in self._balls:
