@@ -17,6 +17,8 @@ from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import FakeBase, mobile_fakes, mobile_gantry
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
+from skill_server.skills.base.mobile_pick import MobilePick, MobilePickParams
+from skill_server.skills.base.mobile_place import MobilePlace, MobilePlaceParams
 from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
 from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
 
@@ -50,6 +52,41 @@ def suite(kind: type[Skill[Any]], good: Any) -> type[SkillContract[Any]]:
 TestTranslate = suite(MobileTranslate, EAST)
 TestRotate = suite(MobileRotate, MobileRotateParams())
 SUITES = (TestTranslate, TestRotate)
+
+
+class TestMobilePick(SkillContract[MobilePickParams]):
+    run = staticmethod(run_skill)
+
+    def skill(self) -> MobilePick:
+        return MobilePick()
+
+    def params(self) -> MobilePickParams:
+        return MobilePickParams(object="cube")
+
+    def unknown(self) -> MobilePickParams:
+        return MobilePickParams(object="cub")
+
+    def fakes(self, seed: int = 0) -> Fakes:
+        return mobile_fakes(test_skills.cell(), seed)[0]
+
+
+class TestMobilePlace(SkillContract[MobilePlaceParams]):
+    run = staticmethod(run_skill)
+
+    def skill(self) -> MobilePlace:
+        return MobilePlace()
+
+    def params(self) -> MobilePlaceParams:
+        return MobilePlaceParams(container="tray")
+
+    def unknown(self) -> MobilePlaceParams:
+        return MobilePlaceParams(container="tary")
+
+    def fakes(self, seed: int = 0) -> Fakes:
+        made = test_skills.carrying(seed)
+        mobile = mobile_fakes(made.cell, seed)[0]
+        mobile.context.held |= made.context.held
+        return mobile
 
 
 def wall(*, x: float) -> Cell:
@@ -196,6 +233,8 @@ def test_no_driving_while_another_arm_moves() -> None:
 
 
 BAD: list[tuple[Skill[Any], Any, Code, str]] = [
+    (MobilePick(), MobilePickParams(object="cube", search_time=0.0), Code.BAD_NUMBER, "search_time"),
+    (MobilePlace(), MobilePlaceParams(container="tray", search_time=-1.0), Code.BAD_NUMBER, "search_time"),
     (MobileTranslate(), replace(EAST, target=(float("nan"), 0.0)), Code.BAD_NUMBER, "target[0]"),
     (MobileTranslate(), replace(EAST, target=(2.5, 0.0)), Code.BAD_NUMBER, "target"),
     (MobileTranslate(), replace(EAST, frame="map"), Code.BAD_GOAL, "frame"),

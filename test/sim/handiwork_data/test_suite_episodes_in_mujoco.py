@@ -47,6 +47,14 @@ def test_a_base_drives_to_two_tables() -> None:
     assert hand[0, 0] < 0.7 and hand[:, 1].max() > 1.4, "the pose of the hand is in the world"
 
 
+@pytest.mark.parametrize("robot", ["fr3_mobile", "genie1_mobile"])
+def test_a_base_finds_by_itself_where_to_stand_for_each_pick_and_place(robot: str) -> None:
+    _, episode = made(f"two_tables/{robot}")
+    bases = [episode.meta.joints.index(name) for name in ("base_x", "base_y")]
+    way = episode.columns["joint_position"][:, bases]
+    assert np.hypot(*np.diff(way, axis=0).T).sum() > 2.0, "the tables are out of reach of each other"
+
+
 @pytest.mark.parametrize("robot", ["fr3_robotiq", "ur10_suction"])
 def test_a_parcel_on_a_belt_is_met_by_a_hand_that_takes_its_own_time_to_close(robot: str) -> None:
     made(f"belt/{robot}")

@@ -171,7 +171,7 @@ class ToolFrameFile:
 
 @dataclass(frozen=True, slots=True)
 class LikeFile:
-    """``robot.yaml`` of a robot that is like another one but for a base, its drivers, or a file of the SimBox format."""
+    """``robot.yaml`` of a robot like another one, but for a base, its drivers, or a robot file of the SimBox format."""
 
     name: str
     like: str

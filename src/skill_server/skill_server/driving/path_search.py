@@ -20,11 +20,11 @@ METRES_PER_RADIAN = 0.5
 """A turn by a radian counts as so many metres of driving in the length of a way."""
 REACH_M = 0.5
 """The length of one branch of a tree, at most."""
-BRANCHES = 400
+BRANCHES = 300
 """The most branches before there counts as no way."""
 SHORTCUTS = 60
-MARGIN_M = 1.5
-"""Ways are sampled in the rectangle around begin and goal, wider by this much on each side."""
+MARGIN_M, MARGIN_RAD = 2.5, np.pi / 2.0
+"""Ways are sampled between begin and goal, and so far beyond them on each side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +56,8 @@ def find_path(
     limits: Limits,
     rng: np.random.Generator,
     should_stop: ShouldStop,
+    *,
+    goes_around: bool = True,
 ) -> tuple[Array, ...]:
     """Find a way of straight parts from one position of a base to another.
 
@@ -66,6 +68,7 @@ def find_path(
         limits: Range of the joints.
         rng: Source of the random choices.
         should_stop: True ends the search.
+        goes_around: False: only the straight way counts.
 
     Returns:
         The ends of the parts, in order, the goal the last; empty where no way was found.
@@ -73,7 +76,7 @@ def find_path(
     search = _Search(is_clear, limits, rng, should_stop)
     if search.is_free(start, goal):
         return (goal,)
-    if not bool(is_clear(goal[None, :])[0]):
+    if not goes_around or not bool(is_clear(goal[None, :])[0]):
         return ()
     points = search.grow(start, goal)
     return () if points is None else tuple(search.shortened(points)[1:])
@@ -114,8 +117,8 @@ class _Search:
 
     def grow(self, start: Array, goal: Array) -> list[Array] | None:
         """Grow a tree from each end until they meet, and return the way; None where they do not."""
-        low = np.maximum(np.minimum(start, goal) - (MARGIN_M, MARGIN_M, np.pi), self.limits.lower)
-        high = np.minimum(np.maximum(start, goal) + (MARGIN_M, MARGIN_M, np.pi), self.limits.upper)
+        low = np.maximum(np.minimum(start, goal) - (MARGIN_M, MARGIN_M, MARGIN_RAD), self.limits.lower)
+        high = np.minimum(np.maximum(start, goal) + (MARGIN_M, MARGIN_M, MARGIN_RAD), self.limits.upper)
         grown, other = _Tree(start), _Tree(goal)
         for _ in range(BRANCHES):
             if self.should_stop():

@@ -36,31 +36,30 @@ def placements(
         Positions of the base, (3,) each, within the limits of its joints.
     """
     assert robot.base is not None
-    home = dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True))
-    at_zero = dict.fromkeys(robot.base.joint_names, 0.0)
-    poses = link_poses(robot, {**home, **at_zero})
-    base_T_root = poses[robot.base.link].inverse()
-    first = robot.joints[arm.joint_names[0]].child
-    shoulder, tool = ((base_T_root @ poses[link]).translation_m[:2] for link in (first, arm.tcp_link))
-    ahead = (tool - shoulder) / np.linalg.norm(tool - shoulder)
+    points = _along_the_arm(robot, arm)
+    ahead = points[-1, :2] - points[0, :2]
+    ahead = ahead / np.linalg.norm(ahead)
     target = world_T_root.inverse().apply(place)[:2]
-    length_m = _stretched_m(robot, arm)
+    length_m = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     joints = [robot.joints[name] for name in robot.base.joint_names]
     low, high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
     found = list[tuple[float, Array]]()
     for yaw in here[2] + np.linspace(-np.pi, np.pi, HEADINGS, endpoint=False):
         turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
         for share in REACHES:
-            q = np.array([*(target - turn @ (shoulder + share * length_m * ahead)), yaw])
+            q = np.array([*(target - turn @ (points[0, :2] + share * length_m * ahead)), yaw])
             if ((low <= q) & (q <= high)).all():
                 cost = length_of(q - here) + METRES_PER_SHARE * abs(share - PREFERRED)
                 found.append((cost, q))
     return tuple(q for _, q in sorted(found, key=lambda one: one[0]))
 
 
-def _stretched_m(robot: Robot, arm: ArmSpec) -> float:
-    """Return the sum of the distances from each joint of the arm to the next, and to the TCP."""
-    poses = link_poses(robot, dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True)))
+def _along_the_arm(robot: Robot, arm: ArmSpec) -> Array:
+    """Return the arm's first joint, its links and its TCP at home, in the frame of the base, (n, 3), m."""
+    assert robot.base is not None
+    home = dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True))
+    poses = link_poses(robot, {**home, **dict.fromkeys(robot.base.joint_names, 0.0)})
+    first = robot.joints[arm.joint_names[0]]
     links = [robot.joints[name].child for name in arm.joint_names] + [arm.tcp_link]
-    points = np.array([poses[link].translation_m for link in links])
-    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    along = [poses[first.parent] @ first.parent_T_joint, *(poses[link] for link in links)]
+    return poses[robot.base.link].inverse().apply(np.array([pose.translation_m for pose in along]))

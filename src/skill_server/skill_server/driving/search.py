@@ -28,6 +28,8 @@ SPARE_M = 0.015
 """Ways are searched with so much more free space than the drive itself needs: the arm is not exactly at its home."""
 OFF_M, OFF_RAD = 0.03, 0.03
 """A position is robust where the skill can also be done from positions that differ so much, nearer and farther."""
+MOST_WAYS_AROUND = 4
+"""To so many positions a way around obstacles is searched for; to the others only the straight way counts."""
 SAME_M = 0.05
 """A position is not tried again where one from which the skill did not succeed differs by less."""
 ELSEWHERE = frozenset({Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, *UNREACHED})
@@ -66,7 +68,7 @@ class _Room:
         of = partial(clearance, home, world, self.world_T_root, ignored)
         self.wide, self._narrow = of(clearance_m=CLEARANCE_M + SPARE_M), of()
         joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
-        self._here = here
+        self._here, self._searches = here, 0
         self._limits = Limits(
             np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
         )
@@ -79,13 +81,23 @@ class _Room:
             rng: Source of the random choices.
             should_stop: True ends the search.
         """
-        for judge in (self.wide, self._narrow):
-            path = find_path(self._here, q, judge.is_clear, self._limits, rng, should_stop)
-            # What is near now may stay so in the wide space, but must not come nearer.
-            ends = (self._here, *path)
-            if path and all(self._narrow.is_clear(positions_between(*part)).all() for part in pairwise(ends)):
-                return path
+        for goes_around in (False, True):
+            if goes_around:
+                if self._searches == MOST_WAYS_AROUND:
+                    break
+                self._searches += 1
+            for judge in (self.wide, self._narrow):
+                way = find_path(
+                    self._here, q, judge.is_clear, self._limits, rng, should_stop, goes_around=goes_around
+                )
+                if way and self._is_clear(way):
+                    return way
         return ()
+
+    def _is_clear(self, way: tuple[Array, ...]) -> bool:
+        """Return True where the drive has room: what is near now may stay so in the wide space, but not come nearer."""
+        ends = (self._here, *way)
+        return all(self._narrow.is_clear(positions_between(*part)).all() for part in pairwise(ends))
 
 
 @dataclass

@@ -70,8 +70,7 @@ class BaseClearance:
     ) -> None:
         assert robot.base is not None
         self._clearance_m = clearance_m
-        self._robot, self._root = robot, world_T_root
-        self._names, self._link = robot.base.joint_names, robot.base.link
+        self._root = world_T_root
         self._balls = _balls(robot, world, held)
         self._boxes = [
             (name, box)
@@ -84,7 +83,7 @@ class BaseClearance:
             (float((np.linalg.norm(b.centers, axis=1) + b.radii).max()) for b in self._balls), default=0.0
         )
         if here is None:
-            here = np.array([world.joints.position[name] for name in self._names])
+            here = np.array([world.joints.position[name] for name in robot.base.joint_names])
         self._touching = frozenset(
             (ball, name) for ball, name, near in self._gaps(here[None, :]) if near[0] < clearance_m
         )
@@ -125,13 +124,10 @@ class BaseClearance:
 
     def _gaps(self, path: Array) -> Iterator[tuple[str, str, Array]]:
         """Yield body, obstacle and the space between them at each position (n,), m; infinite where it is large."""
-        bases = [
-            self._root
-            @ link_poses(self._robot, dict(zip(self._names, row.tolist(), strict=True)))[self._link]
-            for row in path
-        ]
-        origins = np.array([base.translation_m for base in bases])
-        centers = {ball.name: np.array([base.apply(ball.centers) for base in bases]) for ball in self._balls}
+        turns, origins = base_poses(self._root, path)
+        centers = {
+            ball.name: ball.centers @ turns.transpose(0, 2, 1) + origins[:, None] for ball in self._balls
+        }
         for name, box in self._boxes:
             far = box.distances(origins) > self._reach_m + self._clearance_m
             if far.all():
@@ -140,6 +136,22 @@ class BaseClearance:
                 gaps = np.full(len(path), np.inf)
                 gaps[~far] = (box.distances(centers[ball.name][~far]) - ball.radii).min(axis=1)
                 yield ball.name, name, gaps
+
+
+def base_poses(world_T_root: Pose, path: Array) -> tuple[Array, Array]:
+    """Return the poses of a base for positions of its joints.
+
+    Args:
+        world_T_root: Pose of the root link.
+        path: Positions of the base: x, y [m] and yaw [rad], (n, 3).
+
+    Returns:
+        Rotations (n, 3, 3) and origins (n, 3), m, of the base's link in the world.
+    """
+    cos, sin, zero = np.cos(path[:, 2]), np.sin(path[:, 2]), np.zeros(len(path))
+    turns = np.stack([cos, -sin, zero, sin, cos, zero, zero, zero, zero + 1.0], axis=1).reshape(-1, 3, 3)
+    origins = world_T_root.apply(np.column_stack([path[:, :2], zero]))
+    return world_T_root.rotation.matrix() @ turns, origins
 
 
 def first_touch(

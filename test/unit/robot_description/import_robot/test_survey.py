@@ -11,7 +11,9 @@ from handiwork_core.robot_files.loader import expand, load_robot
 from robot_description.import_robot.survey import find_arms
 from support.paths import ROBOTS
 
-FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/*.urdf.xacro") if (path.parent / "robot.yaml").is_file())
+FOLDERS = sorted(
+    path.parent for path in ROBOTS.glob("*/*.urdf.xacro") if (path.parent / "robot.yaml").is_file()
+)
 LIMIT = '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from handiwork_core.contracts.planning import Attachment
-from handiwork_core.model.geometry import Pose
+from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import JointState, ObjectState, Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.testing.mobile import mobile_gantry
-from skill_server.motions.base_sweep import Touch, first_touch
+from skill_server.motions.base_sweep import Touch, base_poses, first_touch
 
 ROBOT = mobile_gantry()
 WAY = np.linspace((0.0, 0.0, 0.0), (0.5, 0.0, 0.0), 26)
@@ -65,3 +65,15 @@ def test_a_held_object_counts_where_its_shape_is() -> None:
     assert (found.pair.a, found.pair.b) == ("mast", "post")
     here = (bar("mast", (0.1, 0.1, 0.1), Pose.identity()), mast[1])
     assert touch(post, here, held="mast") is None
+
+
+def test_the_poses_of_the_base_are_those_of_its_joints() -> None:
+    assert ROBOT.base is not None
+    root = Pose.of((0.3, -0.2, 0.1), Rotation.from_rpy(0.1, -0.2, 0.7))
+    path = np.random.default_rng(0).uniform(-2.0, 2.0, (20, 3))
+    turns, origins = base_poses(root, path)
+    for q, turn, origin in zip(path, turns, origins, strict=True):
+        joints = dict(zip(ROBOT.base.joint_names, q.tolist(), strict=True))
+        pose = root @ link_poses(ROBOT, joints)[ROBOT.base.link]
+        assert turn == pytest.approx(pose.rotation.matrix(), abs=1e-12)
+        assert origin == pytest.approx(pose.translation_m, abs=1e-12)
