@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -81,17 +81,16 @@ class _Room:
             rng: Source of the random choices.
             should_stop: True ends the search.
         """
-        for goes_around in (False, True):
+        for judge, goes_around in ((self.wide, False), (self.wide, True), (self._narrow, False)):
             if goes_around:
                 if self._searches == MOST_WAYS_AROUND:
-                    break
+                    continue
                 self._searches += 1
-            for judge in (self.wide, self._narrow):
-                way = find_path(
-                    self._here, q, judge.is_clear, self._limits, rng, should_stop, goes_around=goes_around
-                )
-                if way and self._is_clear(way):
-                    return way
+            way = find_path(
+                self._here, q, judge.is_clear, self._limits, rng, should_stop, goes_around=goes_around
+            )
+            if way and self._is_clear(way):
+                return way
         return ()
 
     def _is_clear(self, way: tuple[Array, ...]) -> bool:
@@ -175,6 +174,8 @@ class PlacementSearch:
     def _serves(self, there: Context, context: Context) -> bool:
         """Return True where the skill finds commands; count why not."""
         context.token.check()
+        # The step that does the skill has random choices of its own, from this seed; the search must find the same.
+        there = replace(there, rng=np.random.default_rng(self.params.seed & (2**64 - 1)))
         before_s = there.planning_time_s
         try:
             self.skill.commands(self.params, there)
@@ -185,8 +186,7 @@ class PlacementSearch:
             self._blocking = failure.outcome.blocking or self._blocking
             return False
         finally:
-            if there is not context:
-                context.planning_time_s += there.planning_time_s - before_s
+            context.planning_time_s += there.planning_time_s - before_s
         return True
 
     def _is_blocked(self, judge: BaseClearance, q: Array) -> bool:
