@@ -13,8 +13,8 @@ from support.paths import ROBOTS, ROOT
 FILES = sorted((ROOT / "config/suites").glob("*/*.yaml"))
 
 
-def test_there_are_five_suites() -> None:
-    assert len({path.parent for path in FILES}) == 5
+def test_there_are_six_suites() -> None:
+    assert len({path.parent for path in FILES}) == 6
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
