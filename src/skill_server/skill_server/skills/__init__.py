@@ -8,6 +8,7 @@ from .articulated.open import Open
 from .articulated.rotate import Rotate
 from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
+from .base.navigate import Navigate
 from .contact.insert import Insert
 from .contact.move_until_contact import MoveUntilContact
 from .contact.press import Press
@@ -62,6 +63,7 @@ BUILTIN = (
     Move,
     MoveObject,
     MoveUntilContact,
+    Navigate,
     Open,
     Pour,
     Press,
