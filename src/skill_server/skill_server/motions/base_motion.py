@@ -93,11 +93,11 @@ def base_q(robot: Robot, joints: Mapping[str, float]) -> Array:
     return np.array([joints[name] for name in base_of(robot).joint_names])
 
 
-def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
+def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
     """Refuse a goal beyond the limits of the base's joints; a navigation server counts no full turns.
 
     Args:
-        field_name: Field of the goal.
+        field_names: Fields of the goal that give x, y and yaw.
         robot: Robot with a base.
         goal: x, y [m] and yaw [rad], (3,).
 
@@ -105,7 +105,7 @@ def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
         OK, or the fault.
     """
     base = base_of(robot)
-    for name, value in zip(base.joint_names, goal.tolist(), strict=True):
+    for field_name, name, value in zip(field_names, base.joint_names, goal.tolist(), strict=True):
         joint = robot.joints[name]
         if base.navigation is not None and name == base.joint_names[2]:
             continue

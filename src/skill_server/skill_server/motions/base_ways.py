@@ -81,7 +81,7 @@ def ways_to(goal: Array, ignored: frozenset[str], context: Context, world: World
     tried = 0
     for way in ways_between(start, goal):
         context.token.check()
-        if not all(in_range("way", context.robot, end).ok for end in way):
+        if not all(in_range(("x", "y", "yaw"), context.robot, end).ok for end in way):
             continue
         verdict = _verdict(start, way, ignored, context, world)
         if verdict.code is Code.OK:

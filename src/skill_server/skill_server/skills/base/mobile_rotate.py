@@ -45,7 +45,7 @@ class MobileRotate(Skill[MobileRotateParams]):
     def is_feasible(self, params: MobileRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         found = checks.all_faults((check(params, robot, world), _check_turn(params.target, robot)))
-        return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
+        return found if not found.ok else in_range(("target",) * 3, robot, _goal(params, robot, world))
 
     def commands(self, params: MobileRotateParams, context: Context) -> Sequence[Command]:
         """Make the one motion."""

@@ -81,7 +81,7 @@ class Navigate(Skill[NavigateParams]):
         world = ready_world(context)
         forget_frames(context)
         goal = _goal(params, context, world)
-        if not (found := in_range("x, y", context.robot, goal)).ok:
+        if not (found := in_range(("x", "y", "yaw"), context.robot, goal)).ok:
             raise StepFailed(found)
         ignored = ignored_objects(params.ignore_substring, world)
         if context.navigator is not None:
