@@ -59,6 +59,15 @@ class JointSample:
         found = dict(zip(self.names, self.position, strict=False))
         return found.get(joint)
 
+    def speed_of(self, joint: str) -> float:
+        """Return the velocity of a joint, rad/s or m/s; 0 when it is not there.
+
+        Args:
+            joint: Name of the joint.
+        """
+        found = dict(zip(self.names, self.velocity, strict=False))
+        return found.get(joint, 0.0)
+
 
 def joined(samples: Sequence[JointSample]) -> JointSample:
     """Return the newest messages of publishers of different joints as one, with the stamps of the newest.
@@ -74,15 +83,6 @@ def joined(samples: Sequence[JointSample]) -> JointSample:
         position=tuple(value for part in parts for value in part.position),
         velocity=tuple(value for part in parts for value in part.velocity),
     )
-
-    def speed_of(self, joint: str) -> float:
-        """Return the velocity of a joint, rad/s or m/s; 0 when it is not there.
-
-        Args:
-            joint: Name of the joint.
-        """
-        found = dict(zip(self.names, self.velocity, strict=False))
-        return found.get(joint, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
