@@ -19,6 +19,8 @@ from support.paths import ROBOTS, ROOT
 from support.stack.rig import Rig, send_until, wait_for
 
 pytest.importorskip("nav2_msgs", reason="the interface of nav2 is not built: run `make setup-nav2`")
+READY = "ready\n"
+"""What the stand-in writes once it serves."""
 
 FAR = {"x": 0.9, "y": 0.0, "yaw": 0.0, "tolerance_m": 0.02, "tolerance_rad": 0.03}
 PATIENCE_S = 90.0
@@ -51,15 +53,17 @@ class Server:
     def __init__(self, *words: str) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "test")}
         command = [sys.executable, "-m", "support.nodes.nav2_stand_in", *words]
-        self._process = subprocess.Popen(command, env=environment)
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Server:
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == READY
         return self
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
         self._process.kill()
-        self._process.wait(30.0)
+        self._process.communicate(timeout=30.0)
 
     def __exit__(self, *_error: object) -> None:
         self.kill()

@@ -1,8 +1,8 @@
 """A stand-in for nav2's bt_navigator: serves ``navigate_to_pose`` and drives the simulated base by its controller.
 
 ``python -m support.nodes.nav2_stand_in [failing]`` runs it; ``failing`` ends each goal with NO_VALID_PATH at once. It
-drives straight, as there is no map. Like nav2 it sends feedback all the time, and ends a canceled goal when it has asked
-the base to stop, not when the base is at rest.
+drives straight, as there is no map. Like nav2 it sends feedback all the time, and ends a canceled goal when it has
+asked the base to stop, not when the base is at rest.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tf2_msgs.msg import TFMessage
 JOINTS = ("base_x", "base_y", "base_yaw")
 SPEED, FEEDBACK_S = 0.3, 0.05
 NO_VALID_PATH = 208
+READY, READY_AFTER = "ready\n", 3
 
 
 class Nav2StandIn(Node):
@@ -49,7 +50,8 @@ class Nav2StandIn(Node):
         edge = TransformStamped(child_frame_id="map")
         edge.header.frame_id = "world"
         edge.transform.translation.y, edge.transform.rotation.w = self.MAP_Y, 1.0
-        self.create_timer(0.5, lambda: self._static.publish(TFMessage(transforms=[edge])))
+        self._published = 0
+        self.create_timer(0.5, lambda: self._publish(TFMessage(transforms=[edge])))
         self._server = ActionServer(
             self,
             NavigateToPose,
@@ -58,6 +60,15 @@ class Nav2StandIn(Node):
             cancel_callback=lambda _goal: CancelResponse.ACCEPT,
             callback_group=group,
         )
+
+    def _publish(self, edge: TFMessage) -> None:
+        """Publish the map again and again, and write a line once it was received and the controller is there."""
+        self._static.publish(edge)
+        is_met = self._static.get_subscription_count() > 0 and self._controller.server_is_ready()
+        self._published += is_met
+        if is_met and self._published == READY_AFTER:
+            sys.stdout.write(READY)
+            sys.stdout.flush()
 
     def _take(self, message: JointState) -> None:
         found = dict(zip(message.name, message.position, strict=True))

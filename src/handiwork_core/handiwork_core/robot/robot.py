@@ -247,7 +247,7 @@ class ArmSpec:
         return self.hardware_controller_name or f"{self.name}_hardware_controller"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class NavigationSpec:
     """The navigation of a mobile base by an action server, as nav2's.
 
@@ -264,7 +264,7 @@ class NavigationSpec:
     behavior_tree: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
     """A mobile base.
 
