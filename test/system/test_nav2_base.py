@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,8 @@ from handiwork_msgs.action import RunSkill
 
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.outcome import Code
-from support.paths import ROBOTS, ROOT
+from support.navigated import navigated_folder
+from support.paths import ROOT
 from support.stack.rig import Rig, send_until, wait_for
 
 pytest.importorskip("nav2_msgs", reason="the interface of nav2 is not built: run `make setup-nav2`")
@@ -24,27 +24,6 @@ READY = "ready\n"
 
 FAR = {"x": 0.9, "y": 0.0, "yaw": 0.0, "tolerance_m": 0.02, "tolerance_rad": 0.03}
 PATIENCE_S = 90.0
-
-
-def navigated(folder: Path) -> Path:
-    """Return the folder of a mobile FR3 whose base a navigation server drives."""
-    made = folder / "robots"
-    made.mkdir()
-    for robot in ROBOTS.iterdir():
-        (made / robot.name).symlink_to(robot)
-    own = made / "fr3_mobile"
-    own.unlink()
-    own.mkdir()
-    for file in (ROBOTS / "fr3_mobile").iterdir():
-        (own / file.name).symlink_to(file)
-    text = (own / "robot.yaml").read_text(encoding="utf-8")
-    (own / "robot.yaml").unlink()
-    changed = text.replace(
-        "base: {kind: holonomic,", "base: {kind: holonomic, navigate_action: navigate_to_pose,"
-    )
-    assert changed != text
-    (own / "robot.yaml").write_text(changed, encoding="utf-8")
-    return own
 
 
 class Server:
@@ -72,7 +51,7 @@ class Server:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """Start the stack with the changed robot."""
-    robot = navigated(tmp_path_factory.mktemp("navigated"))
+    robot = navigated_folder(tmp_path_factory.mktemp("navigated"))
     arguments = {"robot": "fr3_mobile", "robot_dir": str(robot), "scene": "mobile", "real_time_factor": "2"}
     with Stack(arguments) as stack:
         stack.wait_active()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from .formats.ros2_control import with_hardware
 from .frames.edges import (
     WORLD,
     Edge,
-    Pace,
+    PublisherPaces,
     moving_edges,
     static_edges,
 )
@@ -63,8 +62,7 @@ class RobotDescription(ManagedNode):
         self._model_pub = LatchedPublisher(self, String, "robot_description")
         self._tf_pub = self.create_publisher(TFMessage, "tf", TF)
         self._static_pub = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
-        self._due = dict[str, _Due]()
-        """When the frames of each publisher are due, by its first joint: it may have some of the joints."""
+        self._paces = PublisherPaces(TF_RATE_HZ)
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_load(self, report: Report) -> None:
@@ -110,9 +108,8 @@ class RobotDescription(ManagedNode):
         self._static_pub.forget()
 
     def _is_due(self, msg: JointState) -> bool:
-        key = _publisher_of(msg, self._robot)
-        due = self._due.setdefault(key, _Due(Pace(TF_RATE_HZ), Time(sec=-1)))
-        return bool(msg.header.stamp != due.stamp) and due.pace.due(time.monotonic())
+        stamp = (msg.header.stamp.sec, msg.header.stamp.nanosec)
+        return self._paces.due(_publisher_of(msg, self._robot), stamp, time.monotonic())
 
     def _on_joints(self, msg: JointState) -> None:
         # A simulation may be faster than real time; a display is not.
@@ -123,16 +120,7 @@ class RobotDescription(ManagedNode):
                 text = f"joint_states: a message was dropped, /tf keeps its last frames: {error}"
                 self.get_logger().warning(text, throttle_duration_sec=5.0)
                 return
-            self._due[_publisher_of(msg, self._robot)].stamp = msg.header.stamp
             self._tf_pub.publish(_tf_message(moving_edges(self._robot, positions), msg.header.stamp))
-
-
-@dataclass
-class _Due:
-    """The pace of one publisher of joints, and the stamp of its last frames."""
-
-    pace: Pace
-    stamp: Time
 
 
 def _publisher_of(msg: JointState, robot: Robot) -> str:
