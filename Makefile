@@ -15,7 +15,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-moveit demo view demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
+.PHONY: help setup setup-dev setup-moveit setup-nav2 demo view demo-stack test test-fast soak soak-all chaos chaos-network lint docs wheels check-wheels bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ setup-dev: ## the same, and what tests and checks need
 
 setup-moveit: ## the set-up, and the interfaces of MoveIt for clients of MoveIt; takes one to two minutes more
 	@$(PYTHON) scripts/setup.py --ros $(ROS) --moveit
+
+setup-nav2: ## the set-up, and the interface of nav2 for robots whose base it drives; takes some seconds more
+	@$(PYTHON) scripts/setup.py --ros $(ROS) --nav2
 
 demo: ## pick an object and place it into the container, in simulation
 	@$(PYTHON) scripts/setup.py --ros $(ROS) --for-demo

@@ -50,6 +50,8 @@ MOVEIT_INTERFACES = (
     (ROOT / "src" / "ros_underlay" / "moveit_task_constructor_msgs",),
 )
 """The interfaces of clients of MoveIt; each group is compiled against the headers of those before it."""
+NAV2_INTERFACES = (ROOT / "src" / "ros_underlay" / "nav2_msgs",)
+"""The interface of robots whose base nav2 drives."""
 
 
 def make_venv(ros: str) -> None:
@@ -275,6 +277,20 @@ def set_up_moveit(ros: str) -> None:
             build_interfaces(ros, packages)
 
 
+def set_up_nav2(ros: str) -> None:
+    """Build the interface of nav2, which only robots with ``navigate_action`` use, after the set-up without it.
+
+    Args:
+        ros: Name of the distribution.
+
+    Raises:
+        Missing: the build failed.
+    """
+    with (BUILD / "setup.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build_interfaces(ros, NAV2_INTERFACES)
+
+
 def set_up(with_dev: bool, for_demo: bool, with_page: bool = False, ros: str = JAZZY) -> None:
     """Do all steps that are not done yet, one run at a time.
 
@@ -318,6 +334,9 @@ def main() -> int:
     parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")
     parser.add_argument("--page", action="store_true", help="also install what the page in the browser needs")
     parser.add_argument("--moveit", action="store_true", help="also build the interfaces of MoveIt")
+    parser.add_argument(
+        "--nav2", action="store_true", help="also build the interface of nav2; --dev does so too"
+    )
     parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
     parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
     parser.add_argument("--ros", choices=DISTRIBUTIONS, default=JAZZY, help="distribution of ROS 2")
@@ -332,6 +351,8 @@ def main() -> int:
             set_up(arguments.dev, arguments.for_demo, arguments.page, arguments.ros)
             if arguments.moveit:
                 set_up_moveit(arguments.ros)
+            if arguments.nav2 or arguments.dev:
+                set_up_nav2(arguments.ros)
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

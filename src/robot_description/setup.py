@@ -39,6 +39,7 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
+            "base_joints = robot_description.base_joints.node:main",
             "robot_description = robot_description.node:main",
             "spawn_controllers = robot_description.spawn_controllers:main",
         ]

@@ -39,7 +39,14 @@ from skill_server.skills.two_arms.handover import Handover, HandoverParams
 from skill_server.tool_paths.waypoints import Waypoint
 from support.cells.gantry_pair import pair
 
-from . import test_compliant_skills, test_mobile_skills, test_part_skills, test_policy_skill, test_skills
+from . import (
+    test_compliant_skills,
+    test_mobile_skills,
+    test_navigate,
+    test_part_skills,
+    test_policy_skill,
+    test_skills,
+)
 
 
 def suite(
@@ -276,6 +283,7 @@ ELSEWHERE = (
     test_skills.TestPlaceContract,
     *test_part_skills.SUITES,
     *test_mobile_skills.SUITES,
+    *test_navigate.SUITES,
     *test_compliant_skills.SUITES,
     test_policy_skill.TestRunPolicy,
 )

@@ -24,6 +24,7 @@ SUITES: dict[str, type[SkillContract[Any]]] = {
 UNFORESEEN = {
     "mobile_translate",
     "mobile_rotate",
+    "navigate",
     "insert",
     "press",
     "wipe",

@@ -62,6 +62,12 @@ MOVEIT = {
 moveit_task_constructor_msgs 0.1.5."""
 
 
+NAV2 = {
+    "nav2_msgs/action/NavigateToPose": "a56dba8a3234a1215e610180dc703ae25bbf406dded8b54887891c9732857eab",
+}
+"""The same of the untrimmed file of nav2_msgs 1.3.13, which is Jazzy's, and of 1.4.2, which is Kilted's."""
+
+
 def description_file(interface: str) -> Path:
     """Return the type description that is installed for an interface: the wheels' environment, or a sourced ROS."""
     prefixes = [sys.prefix, *os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
@@ -88,6 +94,13 @@ def test_the_type_hash_of_an_interface_of_moveit_is_upstreams(interface: str) ->
     if importlib.util.find_spec("moveit_msgs") is None:
         pytest.skip("the interfaces of MoveIt are not built: run `make setup-moveit`")
     assert installed_hash(interface) == f"RIHS01_{MOVEIT[interface]}"
+
+
+@pytest.mark.parametrize("interface", NAV2)
+def test_the_type_hash_of_an_interface_of_nav2_is_upstreams(interface: str) -> None:
+    if importlib.util.find_spec("nav2_msgs") is None:
+        pytest.skip("the interface of nav2 is not built: run `make setup-nav2`")
+    assert installed_hash(interface) == f"RIHS01_{NAV2[interface]}"
 
 
 def test_the_middleware_announces_upstreams_type_hash() -> None:

@@ -27,6 +27,7 @@ ROS = {
     "geometry_msgs",
     "moveit_msgs",
     "moveit_task_constructor_msgs",
+    "nav2_msgs",
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}

@@ -20,6 +20,7 @@ BLOCKED = (
     "control_msgs",
     "handiwork_msgs",
     "moveit_msgs",
+    "nav2_msgs",
     "moveit_task_constructor_msgs",
     "simulation_interfaces",
     "std_msgs",

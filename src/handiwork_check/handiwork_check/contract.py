@@ -117,7 +117,7 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
         robot: The robot.
     """
     movers: list[ArmSpec | BaseSpec] = list(robot.arms.values())
-    if robot.base is not None:
+    if robot.base is not None and robot.base.navigation is None:
         movers.append(robot.base)
     rules = [
         InterfaceRule(
@@ -126,6 +126,8 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
         )
         for m in movers
     ]
+    if robot.base is not None and (navigation := robot.base.navigation) is not None:
+        rules.append(InterfaceRule(_full(navigation.action), "nav2_msgs/action/NavigateToPose"))
     rules += [
         InterfaceRule(_full(tool.action_name), f"control_msgs/action/{tool.action_type.value}")
         for tool in grippers(robot)

@@ -10,7 +10,7 @@ from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .findings import CheckFinding, failed, missing, passed
-from .recording import ArmMotion, JointSample, Recording
+from .recording import ArmMotion, JointSample, Recording, joined
 
 FIRST, SPACING = 0.03, 0.01
 """Move of the first joint of an arm [rad], and the additional move of each further one: all are different."""
@@ -41,7 +41,7 @@ def judge_readings(robot: Robot, recording: Recording) -> Iterator[CheckFinding]
         remedy = "publish sensor_msgs/JointState on joint_states"
         yield missing("joints names", "no joint_states came", remedy, required=True)
         return
-    sample = recording.joints[-1]
+    sample = joined(recording.joints)
     lost = sorted(set(needed_joints(robot)) - set(sample.names))
     if lost:
         remedy = f"publish every joint of {robot.name!r} under its name in the URDF"

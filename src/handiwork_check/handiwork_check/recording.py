@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import Contact, ObjectState, WorldObject
@@ -67,6 +67,22 @@ class JointSample:
         """
         found = dict(zip(self.names, self.velocity, strict=False))
         return found.get(joint, 0.0)
+
+
+def joined(samples: Sequence[JointSample]) -> JointSample:
+    """Return the newest messages of publishers of different joints as one, with the stamps of the newest.
+
+    Args:
+        samples: Messages in the order of arrival, at least one.
+    """
+    newest = {sample.names: sample for sample in samples}
+    parts = sorted(newest.values(), key=lambda sample: sample.received_s)
+    return replace(
+        parts[-1],
+        names=tuple(name for part in parts for name in part.names),
+        position=tuple(value for part in parts for value in part.position),
+        velocity=tuple(value for part in parts for value in part.velocity),
+    )
 
 
 @dataclass(frozen=True, slots=True)

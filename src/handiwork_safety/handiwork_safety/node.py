@@ -72,6 +72,7 @@ class SafetyNode(ManagedNode):
         self._servers: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._streams: list[PointStreamServer] = []
         self._silent_ticks = 0
+        self._base_joints: Any = None
         self._commands: dict[str, Any] = {}
         self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
 
@@ -165,14 +166,19 @@ class SafetyNode(ManagedNode):
         plant = self._thread.plant
         plant.take(measured)
         for name, window in plant.windows():
+            if name not in self._commands:  # a base that a navigation server drives
+                continue
             self._commands[name].publish(self._message(name, window, measured.stamp_s))
         self._thread.poll()
 
     def _read(self, message: Any) -> JointArrays | None:
         """Return the message in our order; None, with a log line, if it lacks joints or finite numbers."""
+        message = self._with_base(message)
         if message.name != self._order[0]:
             places = {name: i for i, name in enumerate(message.name)}
             missing = [name for name in self._names if name not in places]
+            if missing and message is self._base_joints:
+                return None
             if missing:
                 self.get_logger().warning(f"joint_states lacks {missing}", throttle_duration_sec=5.0)
                 return None
@@ -187,6 +193,24 @@ class SafetyNode(ManagedNode):
             self.get_logger().error(text, throttle_duration_sec=2.0)
             return None
         return JointArrays(time_from_msg(message.header.stamp), position, velocity, effort)
+
+    def _with_base(self, message: Any) -> Any:
+        """Return the message with the joints of a navigated base, which another node measures."""
+        base = self._robot.base if self._robot is not None else None
+        if base is None or base.navigation is None:
+            return message
+        if set(message.name) <= set(base.joint_names):
+            self._base_joints = message
+            return message
+        apart = self._base_joints
+        if apart is None or set(apart.name) & set(message.name):
+            return message
+        whole = JointState(header=message.header, name=[*message.name, *apart.name])
+        whole.position = [*message.position, *apart.position]
+        whole.velocity = [*message.velocity, *apart.velocity]
+        if len(message.effort) == len(message.name):
+            whole.effort = [*message.effort, *([0.0] * len(apart.name))]
+        return whole
 
     def _message(self, name: str, window: Window, now_s: float) -> Any:
         assert self._thread is not None

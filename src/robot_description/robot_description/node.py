@@ -16,6 +16,7 @@ from std_msgs.msg import String
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, transform_to_msg
@@ -30,7 +31,7 @@ from .formats.ros2_control import with_hardware
 from .frames.edges import (
     WORLD,
     Edge,
-    Pace,
+    PublisherPaces,
     moving_edges,
     static_edges,
 )
@@ -61,7 +62,7 @@ class RobotDescription(ManagedNode):
         self._model_pub = LatchedPublisher(self, String, "robot_description")
         self._tf_pub = self.create_publisher(TFMessage, "tf", TF)
         self._static_pub = LatchedPublisher(self, TFMessage, "tf_static", TF_STATIC, period_s=STATIC_PERIOD_S)
-        self._pace, self._stamp = Pace(TF_RATE_HZ), Time(sec=-1)
+        self._paces = PublisherPaces(TF_RATE_HZ)
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_load(self, report: Report) -> None:
@@ -106,18 +107,25 @@ class RobotDescription(ManagedNode):
         self._model_pub.forget()
         self._static_pub.forget()
 
+    def _is_due(self, msg: JointState) -> bool:
+        stamp = (msg.header.stamp.sec, msg.header.stamp.nanosec)
+        return self._paces.due(_publisher_of(msg, self._robot), stamp, time.monotonic())
+
     def _on_joints(self, msg: JointState) -> None:
         # A simulation may be faster than real time; a display is not.
-        is_new = self._joint_frames and msg.header.stamp != self._stamp
-        if self.is_active and is_new and self._pace.due(time.monotonic()):
+        if self.is_active and self._joint_frames and self._is_due(msg):
             try:
                 positions = joint_state_from_msg(msg, "joint_states").position
             except BadMessage as error:
                 text = f"joint_states: a message was dropped, /tf keeps its last frames: {error}"
                 self.get_logger().warning(text, throttle_duration_sec=5.0)
                 return
-            self._stamp = msg.header.stamp
             self._tf_pub.publish(_tf_message(moving_edges(self._robot, positions), msg.header.stamp))
+
+
+def _publisher_of(msg: JointState, robot: Robot) -> str:
+    """Return the first joint of a message, which stands for its publisher; empty for a joint of another robot."""
+    return msg.name[0] if msg.name and msg.name[0] in robot.joints else ""
 
 
 def _tf_message(edges: Sequence[Edge], stamp: Time) -> TFMessage:

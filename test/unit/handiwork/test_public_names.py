@@ -110,8 +110,14 @@ def test_the_wheel_asks_for_every_other_package() -> None:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):
             lists[ast.unparse(node.targets[0])] = ast.literal_eval(node.value)
     assert set(lists["PACKAGES"]) == INSIDE
-    # Of make setup-moveit.
-    opt_in = {"moveit_msgs", "moveit_task_constructor_msgs", "octomap_msgs", "object_recognition_msgs"}
+    # Of make setup-moveit and make setup-nav2.
+    opt_in = {
+        "moveit_msgs",
+        "moveit_task_constructor_msgs",
+        "octomap_msgs",
+        "object_recognition_msgs",
+        "nav2_msgs",
+    }
     interfaces = {path.parent.name for path in (ROOT / "src").glob("**/pyproject.toml")} - opt_in
     assert set(lists["INTERFACES"]) == {name.replace("_", "-") for name in interfaces}
 

@@ -32,6 +32,7 @@ from handiwork_check.recording import (
     Received,
     Recording,
     SuctionTrial,
+    joined,
 )
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.suction import SuctionState
@@ -43,6 +44,7 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.robot_files.loader import load_robot
+from support.navigated import navigated_robot
 from support.paths import ROBOTS
 
 ROBOT = load_robot(ROBOTS / "fr3")
@@ -417,3 +419,20 @@ def test_the_report_for_programs_has_every_finding() -> None:
     assert report["good"] is False
     assert [row["check"] for row in report["findings"]] == [finding.check for finding in findings]
     assert {row["verdict"] for row in report["findings"]} == {"pass", "missing"}
+
+
+def test_a_base_that_nav2_drives_needs_the_action_of_nav2_and_no_controller() -> None:
+    rules = {rule.name: rule.type for rule in action_rules(navigated_robot())}
+    assert rules["/navigate_to_pose"] == "nav2_msgs/action/NavigateToPose"
+    assert "/base_controller/follow_joint_trajectory" not in rules
+
+
+def test_joints_of_several_publishers_are_judged_together() -> None:
+    arm = {name: value for name, value in HOME.items() if name != "fr3_finger_joint1"}
+    finger = {"fr3_finger_joint1": 0.03}
+    apart = (sample(2.8, arm), sample(2.9, finger), sample(3.0, arm))
+    assert joined(apart).of("fr3_finger_joint1") == 0.03
+    found = judge(replace(good(), joints=apart))
+    assert not [one for one in found if one.check == "joints names" and "lacks" in one.text]
+    alone = judge(replace(good(), joints=(sample(3.0, arm),)))
+    assert [one for one in alone if one.check == "joints names" and "lacks" in one.text]

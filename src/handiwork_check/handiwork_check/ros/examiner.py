@@ -23,7 +23,7 @@ from handiwork_check.judge_frames import judge_frames
 from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
 from handiwork_check.judge_tools import judge_gripper, judge_suction
 from handiwork_check.judge_topics import judge_interfaces, judge_rates, judge_topics
-from handiwork_check.recording import GripperMotion, Recording, SuctionTrial
+from handiwork_check.recording import GripperMotion, Recording, SuctionTrial, joined
 from handiwork_check.trial_pose import ObjectTrial, grip_trial, suction_trial
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import ObjectState, WorldObject
@@ -131,7 +131,7 @@ class Examiner:
 
     def _arms(self, recording: Recording) -> Iterator[CheckFinding]:
         for arm in self._robot.arms.values():
-            asked = amounts(self._robot, arm, recording.joints[-1])
+            asked = amounts(self._robot, arm, joined(recording.joints))
             yield from judge_motion(self._mover.move_arm(arm, asked))
 
     def _grippers(self, recording: Recording) -> Iterator[CheckFinding]:

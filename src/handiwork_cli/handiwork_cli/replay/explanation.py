@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.bundles.bundle import Bundle, Call
+from handiwork_core.bundles.bundle import MOTIONS, Bundle, Call
 from handiwork_core.bundles.encoding import Unknown
 from handiwork_core.contracts.planning import PlanRequest
 
@@ -140,7 +140,7 @@ def _planner(bundle: Bundle) -> str:
 
 
 def _motions(bundle: Bundle) -> str:
-    moves = [call for call in bundle.calls if call.port in ("follow", "follow_base", "move")]
+    moves = [call for call in bundle.calls if call.port in MOTIONS]
     if not moves:
         return "none: nothing moved"
     good = sum(call.answer is not None and call.answer.ok for call in moves)

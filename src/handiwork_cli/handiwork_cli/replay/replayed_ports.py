@@ -17,7 +17,7 @@ from handiwork_core.contracts.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.contracts.ports import Planner
+from handiwork_core.contracts.ports import NavigationGoal, Planner
 from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -146,7 +146,7 @@ class ReplayedPlanner(DelegatingPlanner):
 
 @dataclass(frozen=True)
 class ReplayedArm:
-    """``Arm`` and ``Gripper`` of one arm; ``port`` is the name under which motions were recorded."""
+    """``Arm``, ``Gripper`` and ``Navigator`` of one arm; ``port`` is the name under which motions were recorded."""
 
     session: Session
     arm: str
@@ -160,6 +160,15 @@ class ReplayedArm:
             should_stop: Called as time passes, so that the supervision looks at the world.
         """
         return self._passed(self.port, should_stop)
+
+    def navigate(self, goal: NavigationGoal, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Navigator.navigate``.
+
+        Args:
+            goal: Not used: the base drives as recorded.
+            should_stop: Called as time passes, so that the supervision looks at the world.
+        """
+        return self._passed("navigate", should_stop)
 
     def stop(self) -> Outcome:
         """See ``Arm.stop``."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.bundles.bundle import Bundle, Call
+from handiwork_core.bundles.bundle import MOTIONS, Bundle, Call
 from handiwork_core.contracts.planning import CandidatesResult, PlanResult
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code
@@ -119,7 +119,7 @@ class Session:
                 return call
             if self.bundle.stop is not None:  # the recorded run was ended before it came to this call
                 self.advance(self.bundle.stop.at_s)
-            elif port in ("follow", "follow_base", "move"):
+            elif port in MOTIONS:
                 self.notes.append(f"{arm}: one more {port} than was recorded")
             return None
 

@@ -98,8 +98,10 @@ def nodes_of(table: InterfaceTable, robot: Robot) -> tuple[NodeInterfaces, ...]:
 def _placeholders(robot: Robot) -> Mapping[str, tuple[str, ...]]:
     tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
     base = () if robot.base is None else (robot.base.name,)
+    server = robot.base.navigation if robot.base is not None else None
     return {
         "{arm}": (*robot.arms, *base),
+        "{navigation}": () if server is None else (server.action.removeprefix("/"),),
         "{admittance}": tuple(f"{name}_admittance" for name in robot.arms),
         "{sensor}": tuple(f"{name}_force_torque_sensor" for name in robot.arms),
         "{gripper}": tuple(tool.name for tool in tools if tool.suction is None),

@@ -18,6 +18,7 @@ from handiwork_core.contracts.planning import (
     PlanResult,
     Verdict,
 )
+from handiwork_core.contracts.ports import NavigationGoal
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
@@ -31,6 +32,8 @@ FORMAT = 1
 """Rises when older programs could not read a bundle any more."""
 ENDING = ".bundle"
 HEAD, DATA = "head.json", "data.json"
+MOTIONS = ("follow", "follow_base", "navigate", "move")
+"""The ports whose calls move something."""
 MAX_BYTES = 256 * 2**20
 """The greatest unpacked size of a bundle that is read, bytes."""
 PIECES_DEPTH = 5
@@ -54,13 +57,13 @@ class Call:
     """One call of a port by the run.
 
     Attributes:
-        port: ``plan``, ``check_candidates``, ``validate``, ``validate_rest``, ``follow``, ``follow_base``, ``stop`` or
-            ``move``.
+        port: ``plan``, ``check_candidates``, ``validate``, ``validate_rest``, ``follow``, ``follow_base``,
+            ``navigate``, ``stop`` or ``move``.
         arm: Name of the arm whose port it was.
         begun_s: Time at its begin, s of the world's clock.
         ended_s: Time at its end, s of the world's clock.
-        request: Its arguments: a planning request, ``Validation``, ``Trajectory`` or ``GripperMove``; None for a
-            stop.
+        request: Its arguments: a planning request, ``Validation``, ``Trajectory``, ``NavigationGoal`` or
+            ``GripperMove``; None for a stop.
         answer: What it returned; None if it raised an exception.
         world: Snapshot at its begin.
         thread: Name of the thread that chose ahead, while the arm still moved; empty for the thread of the run.
@@ -196,6 +199,7 @@ OWN = (
     Call,
     Validation,
     GripperMove,
+    NavigationGoal,
     World,
     PlanRequest,
     PlanResult,

@@ -130,6 +130,21 @@ class DriveBase:
     ignored: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NavigateBase:
+    """Let the navigation server drive the mobile base to its joint positions.
+
+    Attributes:
+        q: Joint positions, (3,): x and y in m, yaw in rad; the angle counts without full turns.
+        timeout_s: The longest time, s.
+        ignored: Objects that are no obstacle.
+    """
+
+    q: Array
+    timeout_s: float
+    ignored: frozenset[str] = frozenset()
+
+
 class CommandFunction(ABC):
     """A function of a package's own. Extend it by a frozen dataclass with the data that it needs.
 
@@ -176,6 +191,7 @@ Function = (
     | AwaitObject
     | ExpectJoint
     | DriveBase
+    | NavigateBase
     | CommandFunction
 )
 """The functions that the executor knows, and those that packages of their own declare and execute."""

@@ -5,6 +5,7 @@ Every call may block and is made from a worker thread; each returns within 50 ms
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from handiwork_core.admittance.settings import AdmittanceSettings
@@ -105,6 +106,40 @@ class Arm(Protocol):
 
     def stop(self) -> Outcome:
         """Bring the arm to rest; OK once measured velocities are near zero."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationGoal:
+    """Where a navigation server is to drive a mobile base.
+
+    Attributes:
+        world_T_base: Pose of the link that the base moves, upright.
+        timeout_s: The longest time, s of the robot's world.
+    """
+
+    world_T_base: Pose
+    timeout_s: float
+
+
+class Navigator(Protocol):
+    """A navigation server that drives a mobile base along a path of its own, as nav2 does."""
+
+    def navigate(self, goal: NavigationGoal, *, should_stop: ShouldStop) -> Outcome:
+        """Drive to a pose; return once the server has ended the goal and the base is at rest.
+
+        Args:
+            goal: The pose, and the time for it.
+            should_stop: Turns true when the base is to stop; the goal is then canceled.
+
+        Returns:
+            OK when the server reports success; where the base really is, the caller measures. Otherwise the cause, with
+            the server's error by name.
+        """
+        ...
+
+    def stop(self) -> Outcome:
+        """Cancel every goal, and bring the base to rest; OK once measured velocities are near zero."""
         ...
 
 

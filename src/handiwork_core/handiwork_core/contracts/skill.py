@@ -21,7 +21,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from .arrival import WaypointTolerances, arrived_at, ee_pose
 from .commands import Command
 from .planning import Attachment, ShouldStop
-from .ports import Arm, Clock, Compliance, FrameSource, Gripper, Planner, WorldSource
+from .ports import Arm, Clock, Compliance, FrameSource, Gripper, Navigator, Planner, WorldSource
 from .reactive import Cameras, Reactive, WatchedConditions
 
 P = TypeVar("P")
@@ -243,7 +243,8 @@ class Context:
         released: The object that was released last in this run.
         release_height_m: Height of its origin in the world right before the release, m.
         right_of_way: Coordination of a robot with several arms.
-        base: Controller of a mobile base, which follows trajectories of the base's joints.
+        base: Controller of a mobile base, which follows trajectories of the base's joints; None: there is none.
+        navigator: Navigation server of a mobile base; None: its controller drives it.
         fastest: Largest speeds of joints and objects so far.
         supervision: Settings of the supervision of motions under way.
         frames: Transforms of tf; None without any.
@@ -289,6 +290,7 @@ class Context:
     conditions: WatchedConditions | None = None
     finding: Outcome | None = None
     partners: Mapping[str, Context] = field(default_factory=dict)
+    navigator: Navigator | None = None
 
 
 class Skill(ABC, Generic[P]):

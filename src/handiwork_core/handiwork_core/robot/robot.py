@@ -247,6 +247,23 @@ class ArmSpec:
         return self.hardware_controller_name or f"{self.name}_hardware_controller"
 
 
+@dataclass(frozen=True, slots=True)
+class NavigationSpec:
+    """The navigation of a mobile base by an action server, as nav2's.
+
+    Attributes:
+        action: ROS name of its ``nav2_msgs/action/NavigateToPose``.
+        map_frame: Frame of tf in which goals are sent.
+        base_frame: Frame of tf of the link that moves, as the robot's odometry names it.
+        behavior_tree: File of the behavior tree on the server's machine; empty: the server's own.
+    """
+
+    action: str
+    map_frame: str
+    base_frame: str
+    behavior_tree: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
     """A mobile base.
@@ -256,12 +273,14 @@ class BaseSpec:
         link: The link that moves; the root link stays in place.
         joint_names: Joints x and y, m, and yaw, rad, which carry ``link`` from the root link.
         controller_profile: Tolerances of its controller.
+        navigation: The server that drives it; None: its controller does.
     """
 
     name: str
     link: str
     joint_names: tuple[str, ...]
     controller_profile: ControllerProfile = DEFAULT_PROFILE
+    navigation: NavigationSpec | None = None
 
     @property
     def controller(self) -> str:

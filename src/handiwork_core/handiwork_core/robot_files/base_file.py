@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from enum import Enum
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.robot.robot import BaseSpec
+from handiwork_core.robot.robot import BaseSpec, NavigationSpec
 
 WIDEST_RAD = 4.0 * math.pi
 EFFORT = 1.0e4
 LINK_MASS_KG, LINK_INERTIA = 1.0, 0.01
 """Values of the two links between the joints, which have no body: simulators require a mass of moving links."""
 
+MAP_FRAME, BASE_FRAME = "map", "base_link"
+"""Names of REP-105."""
+ACTION_NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
+
 
 class BaseKind(Enum):
     """The kind of a base."""
 
     HOLONOMIC = "holonomic"
+    DIFFERENTIAL = "differential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,10 @@ class BaseFile:
         range: Largest distance from its start, along x and y each, m.
         name: Name of the base, and prefix of its joints.
         controller_profile: Tolerances of its controller.
+        navigate_action: Name of the ``nav2_msgs/action/NavigateToPose`` that drives it; empty: its controller does.
+        map_frame: Frame of tf in which the goals of navigation are sent.
+        base_frame: Frame of tf of the root link of the URDF, as the robot's odometry names it.
+        behavior_tree: File of nav2's behavior tree on the robot; empty: nav2's own.
     """
 
     kind: BaseKind
@@ -49,6 +59,10 @@ class BaseFile:
     range: float = 10.0
     name: str = "base"
     controller_profile: ControllerProfile = DEFAULT_PROFILE
+    navigate_action: str = ""
+    map_frame: str = MAP_FRAME
+    base_frame: str = BASE_FRAME
+    behavior_tree: str = ""
 
     def __post_init__(self) -> None:
         for key in (
@@ -64,6 +78,28 @@ class BaseFile:
                 raise ValueError(f"{key}: is {getattr(self, key):g}; make it more than 0")
         if not self.name.isidentifier():
             raise ValueError(f"name: is {self.name!r}; write letters, digits and _")
+        self._check_navigation()
+
+    def _check_navigation(self) -> None:
+        if not self.navigate_action:
+            if self.kind is not BaseKind.HOLONOMIC:
+                text = "the controller of the base drives in any direction; name navigate_action, or write holonomic"
+                raise ValueError(f"kind: is {self.kind.value!r}; {text}")
+            for key, default in (("map_frame", MAP_FRAME), ("base_frame", BASE_FRAME), ("behavior_tree", "")):
+                if getattr(self, key) != default:
+                    raise ValueError(
+                        f"{key}: is of use with navigate_action alone; name that, or leave it out"
+                    )
+            return
+        if not ACTION_NAME.fullmatch(self.navigate_action):
+            text = "write the name of an action, such as navigate_to_pose"
+            raise ValueError(f"navigate_action: is {self.navigate_action!r}; {text}")
+        for key in ("map_frame", "base_frame"):
+            name = getattr(self, key)
+            if not name or name.startswith("/") or any(letter.isspace() for letter in name):
+                raise ValueError(
+                    f"{key}: is {name!r}; write the name of a frame of tf, without a slash before it"
+                )
 
     @property
     def joints(self) -> tuple[str, str, str]:
@@ -76,7 +112,11 @@ class BaseFile:
         Args:
             link: The link that the joints carry.
         """
-        return BaseSpec(self.name, link, self.joints, self.controller_profile)
+        navigation = None
+        if self.navigate_action:
+            names = self.navigate_action, self.map_frame, self.base_frame, self.behavior_tree
+            navigation = NavigationSpec(*names)
+        return BaseSpec(self.name, link, self.joints, self.controller_profile, navigation)
 
     def limits(self, joint: str) -> tuple[float, float]:
         """Return the acceleration and the jerk of a joint.

@@ -28,7 +28,8 @@ class RobotModel:
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], config: SafetyConfig, world_T_root: Pose) -> None:
-        base = () if robot.base is None else (robot.base,)
+        # A navigation server commands wheels, not the joints of the base.
+        base = () if robot.base is None or robot.base.navigation is not None else (robot.base,)
         self.parts: tuple[ArmSpec | BaseSpec, ...] = (*base, *robot.arms.values())
         self.names = tuple(names)
         self.supervised = tuple(name for part in self.parts for name in part.joint_names)

@@ -17,12 +17,9 @@ from control_msgs.msg import JointTolerance
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.contact_guard import FORCE_TOLERANCES
 from handiwork_core.control.goal_refusal import ErrorCode
-from handiwork_core.intake.rest_watch import RestWatch
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
 from handiwork_core.model.trajectory import Trajectory
-from handiwork_core.model.world import JointState
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
 from handiwork_ros.conversions.gripper import gripper_action, gripper_goal
@@ -30,18 +27,12 @@ from handiwork_ros.rclpy_support.action_call import RESPONSE_S, ActionCall, Goal
 from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.safety.names import STATE
 
+from .braking import POLL_S, Brake
 from .driver_watch import DriverWatch
 from .robot_watch import RobotWatch
 from .sim_time_deadline import Patience, StretchedPatience
 from .world import RosWorldSource
 
-POLL_S = 0.01
-
-STANDSTILL_S = 0.5
-"""The time after which a world that repeats the same stamp is paused, s; its arm is at rest at any measured speed."""
-
-BRAKE_S = 5.0
-"""The longest time to bring the arm to rest, s of steady time."""
 SETTLE_S = 4.0
 """The longest wait for the answer to an earlier goal before the next one is sent, s of steady time."""
 OVERTIME_S = 5.0
@@ -90,6 +81,9 @@ class ArmClient:
         self._name = f"{arm.controller}/follow_joint_trajectory"
         self._client = ActionClient(node, FollowJointTrajectory, self._name)
         self._goals = GoalSequence(node, self._client)
+        self._to_rest = Brake(
+            self._goals, self._watch, world, arm.joint_names, self._name, "the arm", arm.controller
+        )
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
         """Follow a trajectory; see ``Arm.follow``. After a call of ``stop`` a call that began before it sends nothing.
@@ -138,7 +132,7 @@ class ArmClient:
         while not run.done.wait(POLL_S):
             if why := self._watch.why_lost:
                 run.cancel()
-                return self._lost(f"{why}; ")
+                return self._to_rest.lost(f"{why}; ")
             if should_stop():
                 return self._brake(run.generation, Outcome(Code.CANCELED, "stopped during the motion"))
             if (stopped := self._stopped()) is not None:
@@ -160,35 +154,15 @@ class ArmClient:
         return self._brake(self._goals.close(), OK)
 
     def _brake(self, generation: int, then: Outcome) -> Outcome:
-        """Cancel, then wait until all goals up to a generation have ended and the joints are at rest.
-
-        An arm that swings out has moments without speed; see ``RestWatch``.
-        """
-        asked_s, rest = time.monotonic(), RestWatch(REST_TIME_S)
-        same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
-        while time.monotonic() < asked_s + BRAKE_S:
-            running = self._goals.open(generation)
-            for run in running:
-                run.cancel()
-            if self._watch.why_lost:
-                return self._lost()
-            received_s, stamp_s = self._world.joint_feedback()
-            if stamp_s != same[0]:
-                same = stamp_s, received_s
-            # Compare times of arrival only, because this thread may be delayed between two checks.
-            is_frozen = received_s - same[1] > STANDSTILL_S
-            joints = self._world.snapshot().joints
-            is_at_rest = rest.observe(joints.stamp_s, is_slow=self._is_slow(joints))
-            if not running and (is_frozen or is_at_rest):
-                return then
-            time.sleep(POLL_S)  # noqa: TID251 - several signals at once
-        if then.code is Code.ROBOT_STOPPED and self._is_slow(self._world.snapshot().joints):
+        """Cancel, then wait until all goals up to a generation have ended and the joints are at rest."""
+        ended = self._to_rest.to_rest(generation, then)
+        is_slow = ended is not then and self._to_rest.is_slow(self._world.snapshot().joints)
+        if then.code is Code.ROBOT_STOPPED and ended.code is Code.UNRESPONSIVE and is_slow:
             text = (
                 f"{then.message} ({self._name} has not confirmed the cancel of its goal; the arm is at rest)"
             )
             return replace(then, message=text)
-        text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
-        return Outcome(Code.UNRESPONSIVE, text)
+        return ended
 
     def _stopped(self) -> Outcome | None:
         """Return why the robot itself has stopped the arm; None while it has not."""
@@ -211,21 +185,6 @@ class ArmClient:
     def _measured(self) -> Array:
         position = self._world.snapshot().joints.position
         return np.array([position.get(name, math.nan) for name in self._arm.joint_names])
-
-    def _is_slow(self, joints: JointState) -> bool:
-        names = self._arm.joint_names
-        return all(abs(joints.velocity.get(name, math.inf)) < JOINT_REST for name in names)
-
-    def _lost(self, why: str = "") -> Outcome:
-        """Return ROBOT_LOST with the last known state of the joints."""
-        age_s, speeds = self._world.joint_age_s(), self._world.snapshot().joints.velocity
-        mine = [abs(speeds[name]) for name in self._arm.joint_names if name in speeds]
-        if not math.isfinite(age_s) or not mine:
-            return Outcome(Code.ROBOT_LOST, f"{why}nothing is known of {self._arm.controller}'s joints")
-        state = "at rest" if max(mine) < JOINT_REST else f"moving at up to {max(mine):.2f} rad/s"
-        return Outcome(
-            Code.ROBOT_LOST, f"{why}{self._arm.controller}'s joints were {state} {age_s:.1f} s ago"
-        )
 
     def _verdict(self, run: ActionCall) -> Outcome:
         if run.result is None:

@@ -32,6 +32,7 @@ LOST_S = 3.0
 class ActionCall:
     """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
 
+    ``feedback_s`` is the steady time of the newest feedback, s; -inf before the first one.
     ``is_cancelled`` is set by ``cancel``, ``is_unknown`` once a server has answered one that it does not have the goal.
 
     Args:
@@ -48,6 +49,7 @@ class ActionCall:
         self._cancel_sent_s = float("-inf")
         self._handle: Any = None
         self._sent_s = float("inf")
+        self.feedback_s = float("-inf")
         self.answered, self.is_unknown = threading.Event(), threading.Event()
         self.accepted = False
         self.done = threading.Event()
@@ -88,7 +90,13 @@ class ActionCall:
             on_executor(self._node, self._guarded(self._cancel))
 
     def _send(self) -> None:
-        self._await(self._client.send_goal_async(self._goal, goal_uuid=self._id))
+        sent = self._client.send_goal_async(
+            self._goal, feedback_callback=self._note_feedback, goal_uuid=self._id
+        )
+        self._await(sent)
+
+    def _note_feedback(self, _message: Any) -> None:
+        self.feedback_s = time.monotonic()
 
     def _repeat(self) -> None:
         if not self.is_cancelled and not self.done.is_set():

@@ -88,3 +88,33 @@ class Pace:
             return False
         self._last_s = stamp_s
         return True
+
+
+class PublisherPaces:
+    """Limits the rate of each publisher of joints, so that one that sends often does not displace the others.
+
+    Args:
+        rate_hz: Largest rate of each, 1/s.
+    """
+
+    def __init__(self, rate_hz: float) -> None:
+        self._rate_hz = rate_hz
+        self._paces = dict[str, Pace]()
+        self._stamps = dict[str, tuple[int, int]]()
+
+    def due(self, publisher: str, stamp: tuple[int, int], now_s: float) -> bool:
+        """Check whether a message is to be used, and count it if so.
+
+        Args:
+            publisher: The first joint of the message, which stands for its publisher.
+            stamp: Time of the message, s and ns; one that came before is not used again.
+            now_s: Steady time, s.
+
+        Returns:
+            True when it is to be used.
+        """
+        pace = self._paces.setdefault(publisher, Pace(self._rate_hz))
+        if self._stamps.get(publisher) == stamp or not pace.due(now_s):
+            return False
+        self._stamps[publisher] = stamp
+        return True

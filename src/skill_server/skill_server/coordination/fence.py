@@ -28,6 +28,8 @@ from handiwork_core.contracts.ports import (
     Clock,
     Compliance,
     Gripper,
+    NavigationGoal,
+    Navigator,
     Planner,
 )
 from handiwork_core.contracts.reactive import Reactive
@@ -76,6 +78,37 @@ class FencedArm:
         """See ``Arm.stop``. An abandoned body must not stop the motion of its successor either."""
         _pass(self.token)
         return self.arm.stop()
+
+
+@dataclass(frozen=True)
+class FencedNavigator:
+    """The navigation server of a mobile base for one run."""
+
+    navigator: Navigator
+    token: Token
+
+    def navigate(self, goal: NavigationGoal, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Navigator.navigate``.
+
+        Args:
+            goal: The pose.
+            should_stop: True ends the drive.
+
+        Returns:
+            The outcome of the server.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
+        _pass(self.token)
+        outcome = self.navigator.navigate(goal, should_stop=_either(self.token, should_stop))
+        _pass(self.token)
+        return outcome
+
+    def stop(self) -> Outcome:
+        """See ``Navigator.stop``."""
+        _pass(self.token)
+        return self.navigator.stop()
 
 
 @dataclass(frozen=True)

@@ -5,31 +5,25 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
-from skill_server.motions.base_motion import base_of, base_q, clearance, positions_between, root_pose
-from skill_server.motions.base_sweep import CLEARANCE_M, BaseClearance
+from skill_server.motions.base_motion import base_q
+from skill_server.motions.base_sweep import BaseClearance
 from skill_server.params.retry_policy import UNREACHED
 from skill_server.state.scene_query import ignored_objects
 
 from .foreseen_base import context_at
-from .path_search import Limits, find_path, length_of
+from .path_search import length_of
 from .placement import placements
+from .room import DrivingRoom
 
-SPARE_M = 0.015
-"""Ways are searched with so much more free space than the drive itself needs: the arm is not exactly at its home."""
 OFF_M, OFF_RAD = 0.03, 0.03
 """A position is robust where the skill can also be done from positions that differ so much, nearer and farther."""
-MOST_WAYS_AROUND = 4
-"""To so many positions a way around obstacles is searched for; to the others only the straight way counts."""
 SAME_M = 0.05
 """A position is not tried again where one from which the skill did not succeed differs by less."""
 ELSEWHERE = frozenset({Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, *UNREACHED})
@@ -45,58 +39,6 @@ class Placement:
     """
 
     path: tuple[Array, ...]
-
-
-class _Room:
-    """The free space around the robot, with its arm at home.
-
-    Args:
-        context: Context of the run.
-        here: Position of the base, (3,), m and rad.
-        ignore_substring: Objects whose name contains one of these are no obstacle.
-
-    Attributes:
-        world_T_root: Pose of the robot's root link.
-        wide: Judges positions with some more free space than the drive needs.
-    """
-
-    def __init__(self, context: Context, here: Array, ignore_substring: tuple[str, ...]) -> None:
-        home = context_at(context, here, context.arm_spec.home_q)
-        world = home.world.snapshot()
-        self.world_T_root = root_pose(context, context.world.snapshot())
-        ignored = ignored_objects(ignore_substring, world)
-        of = partial(clearance, home, world, self.world_T_root, ignored)
-        self.wide, self._narrow = of(clearance_m=CLEARANCE_M + SPARE_M), of()
-        joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
-        self._here, self._searches = here, 0
-        self._limits = Limits(
-            np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
-        )
-
-    def path_to(self, q: Array, rng: np.random.Generator, should_stop: ShouldStop) -> tuple[Array, ...]:
-        """Return the ends of the straight parts of a way, with the wide space where there is one; empty for none.
-
-        Args:
-            q: Where to, (3,), m and rad.
-            rng: Source of the random choices.
-            should_stop: True ends the search.
-        """
-        for judge, goes_around in ((self.wide, False), (self.wide, True), (self._narrow, False)):
-            if goes_around:
-                if self._searches == MOST_WAYS_AROUND:
-                    continue
-                self._searches += 1
-            way = find_path(
-                self._here, q, judge.is_clear, self._limits, rng, should_stop, goes_around=goes_around
-            )
-            if way and self._is_clear(way):
-                return way
-        return ()
-
-    def _is_clear(self, way: tuple[Array, ...]) -> bool:
-        """Return True where the drive has room: what is near now may stay so in the wide space, but not come nearer."""
-        ends = (self._here, *way)
-        return all(self._narrow.is_clear(positions_between(*part)).all() for part in pairwise(ends))
 
 
 @dataclass
@@ -140,7 +82,7 @@ class PlacementSearch:
         here = base_q(context.robot, context.world.snapshot().joints.position)
         if not self._is_refused(here) and self._serves(context, context):
             return Placement(())
-        room, fragile, tried = _Room(context, here, self.params.ignore_substring), list[Array](), 0
+        room, fragile, tried = self._room(context, here), list[Array](), 0
         for q in placements(context.robot, context.arm_spec, room.world_T_root, self.place, here):
             if self._is_refused(q):
                 continue
@@ -161,6 +103,11 @@ class PlacementSearch:
             raise StepFailed(self._failure(Code.PLAN_BUDGET, text))
         text = f"none of {tried} positions of the base serves"
         raise StepFailed(self._failure(Code.NO_CANDIDATE, text))
+
+    def _room(self, context: Context, here: Array) -> DrivingRoom:
+        """Return the free space with the arm at home."""
+        ignored = ignored_objects(self.params.ignore_substring, context.world.snapshot())
+        return DrivingRoom(context, here, ignored, context.arm_spec.home_q)
 
     def _serves_at(self, q: Array, context: Context) -> bool:
         return self._serves(context_at(context, q, context.arm_spec.home_q), context)
@@ -197,10 +144,12 @@ class PlacementSearch:
         self._blocking = touch.pair
         return True
 
-    def _path(self, room: _Room, q: Array, context: Context, until_s: float) -> tuple[Array, ...]:
+    def _path(self, room: DrivingRoom, q: Array, context: Context, until_s: float) -> tuple[Array, ...]:
         def should_stop() -> bool:
             return context.token.is_set() or time.monotonic() > until_s
 
+        if context.navigator is not None:
+            return (q,)  # the way is the navigation server's
         path = room.path_to(q, context.rng, should_stop)
         context.token.check()
         if not path:

@@ -1,17 +1,21 @@
-"""Drives a mobile base along a straight motion, supervised on the way."""
+"""Drives a mobile base along a straight motion, or lets a navigation server drive it, supervised on the way."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from handiwork_core.contracts.commands import Command, DriveBase
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, DriveBase, NavigateBase
 from handiwork_core.contracts.planning import ShouldStop, Verdict
-from handiwork_core.contracts.ports import Arm
+from handiwork_core.contracts.ports import Arm, NavigationGoal
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.supervision.path_supervision import Check, PathSupervision
 from handiwork_core.supervision.supervised_arm import SupervisedArm
 from skill_server.motions.base_motion import base_of, base_q, root_pose, swept
@@ -20,6 +24,13 @@ from skill_server.params.protocol import RunParams
 
 from .grasp_monitor import GraspMonitor
 from .measurement import fresh_world
+
+LOOK_S = 0.1
+"""Period in which the way ahead of a navigated base is checked, s of the robot's world."""
+REACTION_S = 0.3
+"""Time from the check until the navigation server brakes the base, s."""
+LOOKS = 12
+"""Poses that are checked on the way to a stop."""
 
 
 def drive(
@@ -56,6 +67,71 @@ def drive(
     monitor.check(command.stage)
     if not outcome.ok:
         raise StepFailed(replace(outcome, stage=command.stage))
+
+
+def navigate(function: NavigateBase, command: Command, context: Context, monitor: GraspMonitor) -> None:
+    """Let the navigation server drive the base, and watch what is held and what is ahead.
+
+    The server plans around the obstacles that it knows, without the arms and what they hold. So the robot is checked
+    against the world as far as it needs to stop, and the server's goal is canceled before a body is touched.
+
+    Args:
+        function: Says where to, and what is no obstacle.
+        command: Belongs to ``function``.
+        context: Ports of the run, with a navigation server.
+        monitor: Watches what is held.
+
+    Raises:
+        StepFailed: The server's own cause, PATH_BLOCKED with the bodies, or what is held is gone.
+        Stopped: The token was set.
+    """
+    assert context.navigator is not None
+    world = fresh_world(context)
+    root, base = root_pose(context, world), base_of(context.robot)
+    pose = link_poses(context.robot, dict(zip(base.joint_names, function.q.tolist(), strict=True)))[base.link]
+    blocked = _ahead(context, root, function.ignored)
+    found: list[Verdict] = []
+
+    def should_stop() -> bool:
+        if not found and (verdict := blocked()) is not None:
+            found.append(verdict)
+        return bool(found) or context.token.is_set() or monitor.dropped()
+
+    goal = NavigationGoal(root @ pose, function.timeout_s)
+    outcome = context.navigator.navigate(goal, should_stop=should_stop)
+    context.token.check()
+    monitor.check(command.stage)
+    if found and outcome.code is Code.CANCELED:
+        text = f"{found[0].message}; the base was stopped before that; clear it, and send the goal again"
+        outcome = Outcome(Code.PATH_BLOCKED, text, blocking=found[0].blocking)
+    if not outcome.ok:
+        raise StepFailed(replace(outcome, stage=command.stage))
+
+
+def _ahead(context: Context, root: Pose, ignored: frozenset[str]) -> Callable[[], Verdict | None]:
+    """Return the check of the way that the base needs to stop at its measured velocity; it returns what is in it."""
+    base = base_of(context.robot)
+    brakes = np.array([context.robot.joints[name].acceleration for name in base.joint_names])
+    looked_s = float("-inf")
+
+    def check() -> Verdict | None:
+        nonlocal looked_s
+        world = context.world.snapshot()
+        passed_s = world.joints.stamp_s - looked_s
+        if not context.supervision.is_on or 0.0 <= passed_s < LOOK_S:
+            return None
+        looked_s = world.joints.stamp_s
+        speed = np.array([world.joints.velocity.get(name, 0.0) for name in base.joint_names])
+        stops_s = REACTION_S + float((np.abs(speed) / brakes).max()) / 2.0
+        here = base_q(context.robot, world.joints.position)
+        path = here + np.linspace(0.0, stops_s, LOOKS)[:, None] * speed
+        verdict = swept(context, world, root, path, ignored)
+        if verdict.code is Code.OK:
+            return None
+        pair = verdict.blocking
+        return replace(verdict, message=f"{pair.a} would come to {pair.b} on nav2's way") if pair else verdict
+
+    return check
 
 
 def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then: World, root: Pose) -> Arm:

@@ -15,6 +15,7 @@ from handiwork_core.contracts.commands import (
     DummyForward,
     ExpectJoint,
     Function,
+    NavigateBase,
     OpenGripper,
     UpdatePoseCostMetric,
     UpdateSpecific,
@@ -26,7 +27,7 @@ from skill_server.params.protocol import RunParams
 
 from . import gripper_commands
 from .arm_mover import ArmMover
-from .base_drive import drive
+from .base_drive import drive, navigate
 from .command_judge import CommandJudge, plain_judge
 from .execution_state import ExecutionState
 from .grasp_monitor import GraspMonitor
@@ -116,6 +117,8 @@ class CommandExecutor:
                 expect_joint(function, context, stage)
             case DriveBase() as function:
                 drive(function, command, self._params, context, self._monitor)
+            case NavigateBase() as function:
+                navigate(function, command, context, self._monitor)
             case DummyForward() as function:
                 self._mover.move_directly(function, command, state)
             case CommandFunction() as function:

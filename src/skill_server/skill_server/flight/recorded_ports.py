@@ -9,7 +9,16 @@ from typing import Any
 from handiwork_core.bundles.bundle import GripperMove
 from handiwork_core.contracts.delegating import A, DelegatingPlanner, Request
 from handiwork_core.contracts.planning import ShouldStop
-from handiwork_core.contracts.ports import Arm, Clock, FrameSource, Gripper, Planner, WorldSource
+from handiwork_core.contracts.ports import (
+    Arm,
+    Clock,
+    FrameSource,
+    Gripper,
+    NavigationGoal,
+    Navigator,
+    Planner,
+    WorldSource,
+)
 from handiwork_core.contracts.skill import Context, Progress
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Outcome
@@ -42,6 +51,8 @@ def record_ports(context: Context, trace: RunTrace) -> None:
     context.world = RecordedWorld(world, trace)
     if context.base is not None:
         context.base = RecordedArm(context.base, keep, "follow_base")
+    if context.navigator is not None:
+        context.navigator = RecordedNavigator(context.navigator, keep)
     if context.frames is not None:
         context.frames = RecordedFrames(context.frames, trace)
 
@@ -108,6 +119,35 @@ class RecordedArm:
     def stop(self) -> Outcome:
         """See ``Arm.stop``."""
         return self.keep("stop", None, self.arm.stop)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class RecordedNavigator:
+    """``Navigator`` that keeps the goals."""
+
+    navigator: Navigator
+    keep: _Keep
+
+    def navigate(self, goal: NavigationGoal, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Navigator.navigate``.
+
+        Args:
+            goal: The pose.
+            should_stop: True ends the drive.
+        """
+        look = self.keep.trace.look_for_stop
+
+        def looked() -> bool:
+            look()
+            return should_stop()
+
+        return self.keep(  # type: ignore[no-any-return]
+            "navigate", goal, lambda: self.navigator.navigate(goal, should_stop=looked)
+        )
+
+    def stop(self) -> Outcome:
+        """See ``Navigator.stop``."""
+        return self.keep("stop", None, self.navigator.stop)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handiwork_core.bundles.bundle import Bundle, Call, Head, LogLine, Seen, write_bundle
+from handiwork_core.bundles.bundle import MOTIONS, Bundle, Call, Head, LogLine, Seen, write_bundle
 from handiwork_core.bundles.folder import BundleFolder
 from handiwork_core.contracts.skill import Context, Skill, Stopped
 from handiwork_core.model.outcome import Code, Outcome
@@ -48,7 +48,6 @@ TELL_S = 2.0
 WAITING = 20
 """The greatest number of bundles that wait to be written; further ones are left out."""
 NOT_KEPT = "the flight recorder failed (%s: %s); the goal goes on without, please report this"
-MOTIONS = ("follow", "follow_base", "move")
 PACKAGES = ("handiwork", "handiwork-core", "numpy", "numba", "mujoco", "ros-rclpy")
 
 R = TypeVar("R", bound=ExecutionResult)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from handiwork_core.contracts.commands import Command, DriveBase
+from handiwork_core.contracts.commands import Command, DriveBase, NavigateBase
 from handiwork_core.contracts.planning import Attachment, Verdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
@@ -26,6 +27,9 @@ from .base_sweep import CLEARANCE_M, BaseClearance, geometry_of
 
 STEP_M, STEP_RAD = 0.02, 0.02
 """A way is checked at least this often."""
+
+NAVIGATION_S = 120.0
+"""The longest time of a drive by a navigation server whose goal names none, s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +112,22 @@ def base_q(robot: Robot, joints: Mapping[str, float]) -> Array:
     return np.array([joints[name] for name in base_of(robot).joint_names])
 
 
-def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
-    """Refuse a goal beyond the limits of the base's joints.
+def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
+    """Refuse a goal beyond the limits of the base's joints; a navigation server counts no full turns.
 
     Args:
-        field_name: Field of the goal.
+        field_names: Fields of the goal that give x, y and yaw.
         robot: Robot with a base.
         goal: x, y [m] and yaw [rad], (3,).
 
     Returns:
         OK, or the fault.
     """
-    for name, value in zip(base_of(robot).joint_names, goal.tolist(), strict=True):
+    base = base_of(robot)
+    for field_name, name, value in zip(field_names, base.joint_names, goal.tolist(), strict=True):
         joint = robot.joints[name]
+        if base.navigation is not None and name == base.joint_names[2]:
+            continue
         if not joint.lower <= value <= joint.upper:
             text = f"{field_name} would bring {name} to {value:.3f}; keep it within {joint.lower:g} to {joint.upper:g}"
             return checks.fault(Code.BAD_NUMBER, field_name, text)
@@ -128,7 +135,7 @@ def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
 
 
 def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -> Sequence[Command]:
-    """Make the commands that drive straight from one position to the next.
+    """Make the commands that drive straight from one position to the next; nav2 goes to the last on a way of its own.
 
     Args:
         points: Positions to drive to, in order: x, y [m] and yaw [rad], (3,) each.
@@ -142,8 +149,31 @@ def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -
         StepFailed: The base has no controller, another arm moves, or an obstacle is in the way of a part of the
             robot or of a held object.
     """
+    world = ready_world(context)
+    ignored = ignored_objects(params.ignore_substring, world)
+    if context.navigator is not None:
+        return navigation_to(points[-1], NAVIGATION_S, ignored, context, world)
+    ends = (base_q(context.robot, world.joints.position), *points)
+    path = np.concatenate([positions_between(*part) for part in pairwise(ends)])
+    verdict = swept(context, world, root_pose(context, world), path, ignored)
+    if verdict.code is not Code.OK:
+        hint = "; clear it, or go around" if verdict.blocking is not None else ""
+        text = f"{verdict.message}{hint}"
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
+    return tuple(Command("drive", DriveBase(point, ignored)) for point in points)
+
+
+def ready_world(context: Context) -> World:
+    """Return a snapshot in which the base may begin to drive.
+
+    Args:
+        context: Context of the run.
+
+    Raises:
+        StepFailed: Nothing drives the base, or another arm moves.
+    """
     world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
-    if context.base is None:
+    if context.base is None and context.navigator is None:
         text = f"the base controller {base.controller!r} is not available; start it"
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
@@ -152,15 +182,35 @@ def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -
     if busy:
         text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
-    ends = (base_q(robot, world.joints.position), *points)
-    path = np.concatenate([positions_between(*part) for part in pairwise(ends)])
-    ignored = ignored_objects(params.ignore_substring, world)
-    verdict = swept(context, world, root_pose(context, world), path, ignored)
+    return world
+
+
+def navigation_to(
+    goal: Array, timeout_s: float, ignored: frozenset[str], context: Context, world: World
+) -> Sequence[Command]:
+    """Make the one command of a drive by the navigation server; the way there is the server's.
+
+    Args:
+        goal: x, y [m] and yaw [rad], (3,).
+        timeout_s: The longest time, s.
+        ignored: Objects that are no obstacles.
+        context: Context of the run, with a navigation server.
+        world: Snapshot of the world.
+
+    Returns:
+        The command.
+
+    Raises:
+        StepFailed: A part of the robot, or a held object, has no room at the goal.
+    """
+    start = base_q(context.robot, world.joints.position)
+    verdict = swept(context, world, root_pose(context, world), np.stack([start, goal]), ignored)
     if verdict.code is not Code.OK:
-        hint = "; clear it, or go around" if verdict.blocking is not None else ""
-        text = f"{verdict.message}{hint}"
-        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
-    return tuple(Command("drive", DriveBase(point, ignored)) for point in points)
+        pair, text = verdict.blocking, verdict.message
+        if pair is not None:
+            text = f"{pair.a} would come to {pair.b} at the goal; clear it, or give another goal"
+        raise StepFailed(Outcome(Code.GOAL_IN_COLLISION, text, "select", blocking=pair))
+    return (Command("navigate", NavigateBase(goal, timeout_s, ignored)),)
 
 
 def positions_between(start: Array, goal: Array) -> Array:
@@ -248,7 +298,7 @@ def swept(context: Context, world: World, root: Pose, path: Array, ignored: froz
 
 
 def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:
-    """Check whether the measured base is at its goal.
+    """Check whether the measured base is at its goal; a navigation server counts no full turns.
 
     Args:
         goal: x, y [m] and yaw [rad], (3,).
@@ -260,8 +310,12 @@ def judged(goal: Array, params: BaseParams, after: World, context: Context) -> O
         OK or NOT_REACHED, with both errors.
     """
     off = base_q(context.robot, after.joints.position) - goal
-    gap, turn = float(np.hypot(off[0], off[1])), abs(float(off[2]))
+    is_navigated = context.navigator is not None
+    gap, angle = float(np.hypot(off[0], off[1])), float(off[2])
+    turn = abs(math.remainder(angle, 2.0 * math.pi) if is_navigated else angle)
     good = gap <= params.tolerance_m and turn <= params.tolerance_rad
     text = f"the base is {gap * 1e3:.1f} mm and {turn:.3f} rad from its goal"
+    if not good and is_navigated:
+        text += "; allow more by tolerance_m and tolerance_rad, or less in the server's goal checker"
     code = Code.OK if good else Code.NOT_REACHED
     return Outcome(code, text, position_error_m=gap, angle_error_rad=turn)

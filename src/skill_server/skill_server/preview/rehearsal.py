@@ -15,6 +15,7 @@ from handiwork_core.contracts.commands import (
     CommandFunction,
     DriveBase,
     DummyForward,
+    NavigateBase,
     OpenGripper,
 )
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
@@ -35,6 +36,7 @@ P = TypeVar("P", bound=RunParams)
 UNFORESEEN = {
     AwaitObject: "waits for an object that moves",
     DriveBase: "drives the base",
+    NavigateBase: "lets the navigation server drive the base",
 }
 """Functions behind which nothing can be planned before they are done."""
 TOOL_POSES = 20

@@ -18,6 +18,7 @@ from handiwork_core.contracts.ports import (
     Compliance,
     FrameSource,
     Gripper,
+    Navigator,
     Planner,
     WorldSource,
 )
@@ -38,6 +39,7 @@ from skill_server.coordination.fence import (
     FencedCompliance,
     FencedGripper,
     FencedHeld,
+    FencedNavigator,
     FencedPlanner,
     FencedReactive,
 )
@@ -69,7 +71,8 @@ class ArmRunner:
         held: Held objects, written by runs; they are measured again before each run.
         right_of_way: Coordination with the other arms, which planner and arm ports then obey; None for a single
             arm.
-        base: Port of the mobile base; None without one.
+        base: Controller port of the mobile base; None without one.
+        navigator: Navigation server of the mobile base; None: its controller drives it.
         supervision: Settings of the supervision of running motions.
         compliance: Admittance controller port; None without one.
         frames: Transforms of tf; None without any.
@@ -96,6 +99,7 @@ class ArmRunner:
     cameras: Cameras | None = None
     conditions: WatchedConditions | None = None
     recorder: FlightRecorder | None = None
+    navigator: Navigator | None = None
 
     def run(
         self,
@@ -252,6 +256,7 @@ class ArmRunner:
             reactive=None if self.reactive is None else FencedReactive(self.reactive, token),
             cameras=self.cameras,
             conditions=self.conditions,
+            navigator=None if self.navigator is None else FencedNavigator(self.navigator, token),
         )
 
     def _held_by_others(self) -> dict[str, Attachment]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,8 +11,10 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.intake.robot_watchdog import SILENCE_S
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.arm_lease import ArmLease
+from handiwork_ros.navigation.client import NavigatorClient
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.ports.arm_and_gripper import ArmClient
@@ -121,7 +123,7 @@ def arm_set(
     leases: dict[str, ArmLease] = {}
     watch, driver = RobotWatch(node, world, joint_limit_s), DriverWatch(node, robot)
     show, conditions = drawings.show_motion, ConditionWatch(node)
-    base = ArmClient(node, robot.base, world, watch, show) if robot.base is not None else None
+    base, navigator = _base_ports(node, robot, world, watch, show)
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
@@ -144,9 +146,10 @@ def arm_set(
             cameras=CameraClient(node),
             conditions=conditions,
             recorder=recorder,
+            navigator=navigator,
         )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
-        leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base, compliance))
+        leases[name] = ArmLease(node, stop_arm=partial(_stop, (client, base, navigator), compliance))
         if len(robot.arms) > 1:
             leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
     previews = ArmLease(node, stop_arm=lambda: OK, arm="the planner of previews")
@@ -168,8 +171,23 @@ def _among_others(
     return replace(alone, right_of_way=traffic)
 
 
-def _stop(arm: ArmClient, base: ArmClient | None, compliance: ComplianceClient) -> Outcome:
+def _base_ports(
+    node: ManagedNode,
+    robot: Robot,
+    world: RosWorldSource,
+    watch: RobotWatch,
+    show: Callable[[Trajectory], None],
+) -> tuple[ArmClient | None, NavigatorClient | None]:
+    """Return the port of the base's controller, or that of the server which drives it; one of them at most."""
+    if robot.base is None:
+        return None, None
+    if robot.base.navigation is not None:
+        return None, NavigatorClient(node, robot.base, world, watch)
+    return ArmClient(node, robot.base, world, watch, show), None
+
+
+def _stop(ports: Sequence[ArmClient | NavigatorClient | None], compliance: ComplianceClient) -> Outcome:
     """Stop the arm, which yields no more, and the base that carries it; the first failure counts."""
     released = compliance.release()
-    ends = [released, *(port.stop() for port in (arm, base) if port is not None)]
+    ends = [released, *(port.stop() for port in ports if port is not None)]
     return next((end for end in ends if not end.ok), OK)

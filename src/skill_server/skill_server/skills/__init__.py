@@ -10,6 +10,7 @@ from .base.mobile_pick import MobilePick
 from .base.mobile_place import MobilePlace
 from .base.mobile_rotate import MobileRotate
 from .base.mobile_translate import MobileTranslate
+from .base.navigate import Navigate
 from .contact.insert import Insert
 from .contact.move_until_contact import MoveUntilContact
 from .contact.press import Press
@@ -66,6 +67,7 @@ BUILTIN = (
     Move,
     MoveObject,
     MoveUntilContact,
+    Navigate,
     Open,
     Pour,
     Press,

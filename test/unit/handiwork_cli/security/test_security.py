@@ -14,6 +14,7 @@ from handiwork_cli.security.interfaces import load_table, nodes_of
 from handiwork_cli.security.policy import policy_text
 from handiwork_cli.stack.demo_cells import robot_of
 from handiwork_core.config.dataclass_loader import ConfigError
+from support.navigated import navigated_robot
 
 SOURCE = share_of("handiwork_bringup") / TABLE
 
@@ -100,3 +101,11 @@ def test_the_command_writes_the_policy_and_names_what_a_keystore_needs(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["security", str(policy), "--keystore", str(tmp_path / "keys")]) == 1
     assert "ros-jazzy-sros2" in capsys.readouterr().err
+
+
+def test_the_skill_server_may_send_goals_to_the_server_that_drives_the_base() -> None:
+    text = policy_text(nodes_of(load_table(SOURCE), navigated_robot()))
+    found = {one.attrib["path"]: one for one in Xml.fromstring(text).iter("enclave")}
+    assert "/navigate_to_pose" in allowed(found["/handiwork/skill_server"], "actions", "call")
+    own = enclaves("fr3_mobile")["/handiwork/skill_server"]
+    assert "/navigate_to_pose" not in allowed(own, "actions", "call")

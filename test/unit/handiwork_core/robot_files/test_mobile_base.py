@@ -11,6 +11,7 @@ import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot.robot import NavigationSpec
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS
 
@@ -48,6 +49,17 @@ def test_the_base_carries_the_robot_and_the_arm_stays_the_same(tmp_path: Path) -
     assert poses["fr3_link0"].apply((0.5, 0.0, 0.0)) == pytest.approx([1.0, 2.5, 0.0])
 
 
+def test_a_server_that_drives_the_base_is_named(tmp_path: Path) -> None:
+    text = "differential, navigate_action: nav/navigate_to_pose, map_frame: site, behavior_tree: /trees/a.xml"
+    robot = load_robot(mobile(tmp_path, BASE.replace("holonomic", text)))
+    assert robot.base is not None
+    navigation = NavigationSpec("nav/navigate_to_pose", "site", "base_link", "/trees/a.xml")
+    assert robot.base.navigation == navigation
+    own = load_robot(mobile(tmp_path / "own"))
+    assert own.base is not None
+    assert own.base.navigation is None
+
+
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
@@ -55,6 +67,12 @@ def test_the_base_carries_the_robot_and_the_arm_stays_the_same(tmp_path: Path) -
         ("turn_jerk: 5.0, ", "", "base.turn_jerk: missing"),
         ("holonomic", "legged", "base.kind: is 'legged'"),
         ("range: 3.0", "name: my base", "base.name: is 'my base'"),
+        ("holonomic", "differential", "base.kind: is 'differential'"),
+        ("range: 3.0", "map_frame: site", "base.map_frame: is of use with navigate_action alone"),
+        ("range: 3.0", "behavior_tree: a.xml", "base.behavior_tree: is of use with navigate_action alone"),
+        ("range: 3.0", "navigate_action: go there", "base.navigate_action: is 'go there'"),
+        ("range: 3.0", "navigate_action: go, base_frame: /base_link", "base.base_frame: is '/base_link'"),
+        ("range: 3.0", "navigate_action: go, map_frame: ''", "base.map_frame: is ''"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -81,5 +99,5 @@ def test_a_robot_that_is_like_another_one_gets_a_base(tmp_path: Path) -> None:
 def test_a_robot_that_drives_gets_no_second_base(tmp_path: Path) -> None:
     text = f"name: roller\nlike: {ROBOTS / 'fr3_mobile'}\n{BASE}"
     (tmp_path / "robot.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match="base: .*has a mobile base already; leave base out"):
+    with pytest.raises(ConfigError, match=r"base: .*has a mobile base already; leave base out"):
         load_robot(tmp_path)

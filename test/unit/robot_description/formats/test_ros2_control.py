@@ -12,7 +12,8 @@ from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from robot_description import spawn_controllers
-from robot_description.formats.ros2_control import controllers_text, with_hardware
+from robot_description.formats.ros2_control import controllers, controllers_text, with_hardware
+from support.navigated import navigated_robot
 from support.paths import ROBOTS
 
 FILES = sorted(ROBOTS.glob("*/ros2_control.yaml"))
@@ -133,3 +134,13 @@ def test_the_spawner_is_given_every_controller(case: tuple[Robot, dict[str, Any]
 def test_a_written_file_says_what_the_robot_is() -> None:
     robot = load_robot(ROBOTS / "fr3")
     assert controllers_text(robot, 1000) == (ROBOTS / "fr3/ros2_control.yaml").read_text()
+
+
+def test_the_joints_of_a_base_that_nav2_drives_are_left_to_another_node() -> None:
+    robot = navigated_robot()
+    assert robot.base is not None
+    assert robot.base.hardware_controller not in controllers(robot, 1000)
+    tree = ElementTree.fromstring(with_hardware(robot, "vendor/Driver", {}))
+    offered = {joint.get("name") for joint in tree.iterfind("ros2_control/joint")}
+    assert not offered & set(robot.base.joint_names)
+    assert "fr3_joint1" in offered

@@ -7,7 +7,7 @@ import numpy as np
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.frames.edges import Pace, moving_edges, static_edges
+from robot_description.frames.edges import Pace, PublisherPaces, moving_edges, static_edges
 from support.paths import ROBOTS
 
 FR3 = ROBOTS / "fr3"
@@ -45,3 +45,20 @@ def test_pace_keeps_thirty_of_a_hundred_and_restarts_after_a_step_back() -> None
     assert sum(pace.due(0.01 * i) for i in range(400)) == 100
     assert pace.due(0.5)
     assert not pace.due(0.5)
+
+
+def test_a_publisher_that_sends_often_does_not_displace_the_frames_of_another() -> None:
+    paces, used = PublisherPaces(30.0), {"fr3_joint1": 0, "base_x": 0}
+    for i in range(1000):  # the arm at 1000 Hz, the base at 20 Hz right behind it
+        used["fr3_joint1"] += paces.due("fr3_joint1", (0, i), i * 1e-3)
+        if i % 50 == 0:
+            used["base_x"] += paces.due("base_x", (0, i), i * 1e-3)
+    assert used["base_x"] == 20
+    assert 25 <= used["fr3_joint1"] <= 31
+
+
+def test_a_message_with_a_stamp_that_came_before_is_not_used_again() -> None:
+    paces = PublisherPaces(30.0)
+    assert paces.due("base_x", (1, 0), 0.0)
+    assert not paces.due("base_x", (1, 0), 1.0)
+    assert paces.due("base_x", (1, 5), 2.0)

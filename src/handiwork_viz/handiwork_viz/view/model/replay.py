@@ -19,6 +19,7 @@ WORDS = {
     "validate_rest": "checks what is left of a motion",
     "follow": "follows a motion",
     "follow_base": "drives",
+    "navigate": "drives by nav2",
     "stop": "stops",
     "move": "moves the gripper",
 }

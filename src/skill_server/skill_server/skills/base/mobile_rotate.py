@@ -11,7 +11,7 @@ import numpy as np
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.motions.base_motion import (
@@ -44,13 +44,8 @@ class MobileRotate(Skill[MobileRotateParams]):
 
     def is_feasible(self, params: MobileRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.all_faults(
-            (
-                check(params, robot, world),
-                checks.number("target", params.target, -2.0 * math.pi, 2.0 * math.pi, "rad"),
-            )
-        )
-        return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
+        found = checks.all_faults((check(params, robot, world), _check_turn(params.target, robot)))
+        return found if not found.ok else in_range(("target",) * 3, robot, _goal(params, robot, world))
 
     def commands(self, params: MobileRotateParams, context: Context) -> Sequence[Command]:
         """Make the one motion."""
@@ -61,6 +56,15 @@ class MobileRotate(Skill[MobileRotateParams]):
     ) -> Outcome:
         """Judge by the measured base."""
         return judged(_goal(params, context.robot, before), params, after, context)
+
+
+def _check_turn(target: float, robot: Robot) -> Outcome:
+    """Refuse a turn that is none: a navigation server takes the shorter way to the heading."""
+    is_navigated = robot.base is not None and robot.base.navigation is not None
+    if is_navigated and abs(target) > math.pi:
+        text = f"target is {target:g} rad, and nav2 turns the shorter way; give at most pi either way, and turn twice"
+        return checks.fault(Code.BAD_NUMBER, "target", text)
+    return checks.number("target", target, -2.0 * math.pi, 2.0 * math.pi, "rad")
 
 
 def _goal(params: MobileRotateParams, robot: Robot, world: World) -> Array:

@@ -24,6 +24,8 @@ from .drive_along import DriveAlong, DriveAlongParams
 
 DRIVE_AGAIN = frozenset({Code.PATH_BLOCKED, Code.NOT_REACHED})
 """Ends of a drive after which another way, or another position, may do."""
+NAV2_M, NAV2_RAD = 0.25, 0.25
+"""How far from its goal nav2 may stop, as its own goal checker allows; the skill chooses again from there."""
 
 
 class WithBase(Protocol):
@@ -84,6 +86,8 @@ def steps_with_base(label: str, search: PlacementSearch, target: str, context: C
                 if not outcome.ok:
                     raise StepFailed(outcome)
             drive = DriveAlongParams(path=tuple(map(_numbers, found.path)), **common_values(params))
+            if context.navigator is not None:
+                drive = replace(drive, tolerance_m=NAV2_M, tolerance_rad=NAV2_RAD)
             outcome = yield SkillStep("drive", DriveAlong(), drive, 1)
             if not outcome.ok:
                 if outcome.code not in DRIVE_AGAIN or is_last:

@@ -55,7 +55,7 @@ class MobileTranslate(Skill[MobileTranslateParams]):
                 checks.choice("frame", params.frame, FRAMES),
             )
         )
-        return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
+        return found if not found.ok else in_range(("target",) * 3, robot, _goal(params, robot, world))
 
     def commands(self, params: MobileTranslateParams, context: Context) -> Sequence[Command]:
         """Make the one motion."""
