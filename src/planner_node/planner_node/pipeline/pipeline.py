@@ -26,12 +26,13 @@ from handiwork_core.contracts.planning import (
     Verdict,
 )
 from handiwork_core.intake.robot_watchdog import SILENCE_S
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.voxels.voxel_map import UNMODELLED
+from handiwork_planning.dynamics.torque_limit import TorqueLimit
 from handiwork_planning.timing.tool_speed import ToolSpeedLimit
 
 from .planning_scene import PlanningScene
@@ -78,6 +79,7 @@ class PlanningPipeline:
         table: The planner's own scene.
         readers: Functions that read the received world.
         tool_speed: Speed of a tool centre point at which the safety layer stops a motion, m/s; inf for none.
+        world_T_root: Pose of the robot's root link, for the direction of gravity.
     """
 
     def __init__(
@@ -87,10 +89,12 @@ class PlanningPipeline:
         table: PlanningScene,
         readers: WorldReaders,
         tool_speed: float = math.inf,
+        world_T_root: Pose | None = None,
     ) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.readers = readers
         self._tool_speed = ToolSpeedLimit(robot, tool_speed)
+        self.torques = TorqueLimit(robot, world_T_root or Pose.identity())
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -141,14 +145,17 @@ class PlanningPipeline:
             world: The world that it was planned in.
 
         Returns:
-            The result with the world's version and the seed; a motion faster than ``tool_speed`` takes more time.
+            The result with the world's version and the seed. A motion faster than ``tool_speed``, or than the joints'
+            efforts allow with what the arm holds, takes more time; one with too heavy a load is PLAN_FAILED.
         """
-        trajectory = result.trajectory
-        if trajectory is not None:
-            trajectory = self._tool_speed.kept(request.arm, trajectory)
-        return dataclasses.replace(
-            result, trajectory=trajectory, world_version=world.version, seed=request.seed
-        )
+        result = dataclasses.replace(result, world_version=world.version, seed=request.seed)
+        if result.trajectory is None:
+            return result
+        slow = self._tool_speed.kept(request.arm, result.trajectory)
+        slow, carried = self.torques.kept(request.arm, slow, request.scene, world)
+        if not carried.ok:
+            return dataclasses.replace(result, code=carried.code, message=carried.message, trajectory=None)
+        return dataclasses.replace(result, trajectory=slow)
 
     def check_candidates(
         self, request: CandidatesRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -240,7 +247,13 @@ class PlanningPipeline:
             return self._validate_rest(arm, trajectory, scene, rest, min_version)
         world, query = self._read(arm.name, scene, min_version)
         start_q = start_q if start_q.size else self.measured_q(arm)
-        return self.engine.validate(arm.name, _in_order(trajectory, arm), query, start_q), world.version
+        trajectory = _in_order(trajectory, arm)
+        verdict = self.engine.validate(arm.name, trajectory, query, start_q)
+        if verdict.code is Code.OK:
+            carried = self.torques.judged(arm.name, trajectory, query, world)
+            if not carried.ok:
+                verdict = Verdict(carried.code, carried.message)
+        return verdict, world.version
 
     def _validate_rest(
         self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, min_version: int
