@@ -139,7 +139,7 @@ class PlannerNode(ManagedNode):
         self._pipeline = PlanningPipeline(
             robot, engine, PlanningScene(), readers, self._tool_speed, world_T_base
         )
-        for joint, why in self._pipeline.torques.unchecked.items():
+        for joint, why in self._pipeline.limits.unchecked.items():
             self.get_logger().warning(f"torques of joint {joint} are not checked: {why}")
         self._worker = EngineWorker("planner-engine")
         self._batches = BatchPlanner(self._pipeline, world_T_base, self._batch_workers)

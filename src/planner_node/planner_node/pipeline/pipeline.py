@@ -32,8 +32,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.voxels.voxel_map import UNMODELLED
-from handiwork_planning.dynamics.torque_limit import TorqueLimit
-from handiwork_planning.timing.tool_speed import ToolSpeedLimit
+from handiwork_planning.dynamics.planned_limits import PlannedLimits
 
 from .planning_scene import PlanningScene
 from .request_checks import (
@@ -93,8 +92,7 @@ class PlanningPipeline:
     ) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.readers = readers
-        self._tool_speed = ToolSpeedLimit(robot, tool_speed)
-        self.torques = TorqueLimit(robot, world_T_root or Pose.identity())
+        self.limits = PlannedLimits(robot, world_T_root or Pose.identity(), tool_speed)
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -149,13 +147,7 @@ class PlanningPipeline:
             efforts allow with what the arm holds, takes more time; one with too heavy a load is PLAN_FAILED.
         """
         result = dataclasses.replace(result, world_version=world.version, seed=request.seed)
-        if result.trajectory is None:
-            return result
-        slow = self._tool_speed.kept(request.arm, result.trajectory)
-        slow, carried = self.torques.kept(request.arm, slow, request.scene, world)
-        if not carried.ok:
-            return dataclasses.replace(result, code=carried.code, message=carried.message, trajectory=None)
-        return dataclasses.replace(result, trajectory=slow)
+        return self.limits.kept(result, request.arm, request.scene, world)
 
     def check_candidates(
         self, request: CandidatesRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -249,11 +241,7 @@ class PlanningPipeline:
         start_q = start_q if start_q.size else self.measured_q(arm)
         trajectory = _in_order(trajectory, arm)
         verdict = self.engine.validate(arm.name, trajectory, query, start_q)
-        if verdict.code is Code.OK:
-            carried = self.torques.judged(arm.name, trajectory, query, world)
-            if not carried.ok:
-                verdict = Verdict(carried.code, carried.message)
-        return verdict, world.version
+        return self.limits.judged(verdict, arm.name, trajectory, query, world), world.version
 
     def _validate_rest(
         self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, min_version: int
