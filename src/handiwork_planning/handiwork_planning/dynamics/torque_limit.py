@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,6 +34,8 @@ Held = tuple[tuple[Attachment, WorldObject], ...]
 class TorqueLimit:
     """The effort limits of the arms of one robot. They count while an arm holds an object with a mass.
 
+    Any thread may call it: batches are planned beside other requests.
+
     Args:
         robot: The robot; its URDF has masses, inertias and effort limits.
         world_T_root: Pose of its root link.
@@ -44,6 +47,7 @@ class TorqueLimit:
     def __init__(self, robot: Robot, world_T_root: Pose) -> None:
         self._robot, self._world_T_root = robot, world_T_root
         self._models: OrderedDict[object, ArmMasses] = OrderedDict()
+        self._lock = threading.Lock()
         self.unchecked = {
             name: why for arm in robot.arms.values() for name, why in self._unusable(arm).items()
         }
@@ -139,12 +143,14 @@ class TorqueLimit:
         own = arm.gripper.joint if arm.gripper is not None else ""
         others = {name: value for name, value in positions.items() if name != own}
         key = (arm.name, tuple(sorted(others.items())))
-        if key not in self._models:
-            self._models[key] = ArmMasses(self._robot, arm, others, self._world_T_root)
-            if len(self._models) > MOST_MODELS:
-                self._models.popitem(last=False)
-        self._models.move_to_end(key)
-        return self._models[key]
+        with self._lock:
+            model = self._models.get(key)
+            if model is None:
+                model = self._models[key] = ArmMasses(self._robot, arm, others, self._world_T_root)
+                if len(self._models) > MOST_MODELS:
+                    self._models.popitem(last=False)
+            self._models.move_to_end(key)
+        return model
 
     def _effort(self, arm: ArmSpec) -> Array:
         """Return the effort limit of each joint, (n,), Nm or N; inf where it is not checked."""
