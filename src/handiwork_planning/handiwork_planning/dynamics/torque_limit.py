@@ -6,10 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -28,7 +29,18 @@ MOST_MODELS = 8
 """Positions of the other joints, such as a lift, for which the arms' masses are kept."""
 
 
-Held = tuple[tuple[Attachment, WorldObject], ...]
+class Load(NamedTuple):
+    """An object with a mass in the hand of an arm.
+
+    Attributes:
+        attachment: Where it is.
+        body: The object, with the share of its mass that the arm carries.
+        is_shared: Another arm that moves in the same motion carries it, too.
+    """
+
+    attachment: Attachment
+    body: WorldObject
+    is_shared: bool
 
 
 class TorqueLimit:
@@ -48,6 +60,7 @@ class TorqueLimit:
         self._robot, self._world_T_root = robot, world_T_root
         self._models: OrderedDict[object, ArmMasses] = OrderedDict()
         self._lock = threading.Lock()
+        self._below = {name: _below(robot, arm) for name, arm in robot.arms.items()}
         self.unchecked = {
             name: why for arm in robot.arms.values() for name, why in self._unusable(arm).items()
         }
@@ -66,7 +79,7 @@ class TorqueLimit:
         Returns:
             The motion, the same one where it is slow enough, and OK; else PLAN_FAILED with joint, torque and load.
         """
-        held = _held(scene, world)
+        held = self._held(scene, world)
         if not held:
             return trajectory, OK
         spec = self._robot.arm(arm)
@@ -107,7 +120,7 @@ class TorqueLimit:
         Returns:
             OK, or TRAJECTORY_REFUSED with the joint, its torque and its limit.
         """
-        held = _held(scene, world)
+        held = self._held(scene, world)
         if not held:
             return OK
         spec = self._robot.arm(arm)
@@ -124,7 +137,7 @@ class TorqueLimit:
         )
         return Outcome(Code.TRAJECTORY_REFUSED, text)
 
-    def _too_heavy(self, arm: ArmSpec, held: Held, joint: int, torque: float) -> str:
+    def _too_heavy(self, arm: ArmSpec, held: tuple[Load, ...], joint: int, torque: float) -> str:
         name, unit = arm.joint_names[joint], self._unit(arm, joint)
         return (
             f"joint {name} needs {abs(torque):.0f} {unit} of its {self._robot.joints[name].effort:.0f} to hold "
@@ -135,13 +148,27 @@ class TorqueLimit:
     def _unit(self, arm: ArmSpec, joint: int) -> str:
         return "N" if self._robot.joints[arm.joint_names[joint]].type is JointKind.PRISMATIC else "Nm"
 
-    def _bodies(self, arm: ArmSpec, scene: SceneQuery, held: Held) -> tuple[ArmBodies, Array]:
+    def _held(self, scene: SceneQuery, world: World) -> tuple[Load, ...]:
+        """Return the held objects that have a mass; those that several arms carry have their share of it."""
+        found = list[Load]()
+        for one in scene.attached:
+            body = world.objects.get(one.object)
+            if body is not None and body.mass_kg > 0.0:
+                arms = 1 + sum(self._carries(other, one.object, scene) for other in scene.others)
+                found.append(Load(one, replace(body, mass_kg=body.mass_kg / arms), arms > 1))
+        return tuple(found)
+
+    def _carries(self, other: OtherArm, name: str, scene: SceneQuery) -> bool:
+        """Return True for an arm that moves in the same motion with its hand on an object."""
+        hand = f"{self._robot.name}/{self._robot.arm(other.arm).ee_link}"
+        return other.t_s is not None and any({hand, name} == set(pair) for pair in scene.allowed)
+
+    def _bodies(self, arm: ArmSpec, scene: SceneQuery, held: tuple[Load, ...]) -> tuple[ArmBodies, Array]:
         model = self._model(arm, dict(scene.gripper_m))
-        return model.bodies(held), model.gravity
+        return model.bodies([(load.attachment, load.body) for load in held]), model.gravity
 
     def _model(self, arm: ArmSpec, positions: Mapping[str, float]) -> ArmMasses:
-        own = arm.gripper.joint if arm.gripper is not None else ""
-        others = {name: value for name, value in positions.items() if name != own}
+        others = {name: value for name, value in positions.items() if name in self._below[arm.name]}
         key = (arm.name, tuple(sorted(others.items())))
         with self._lock:
             model = self._models.get(key)
@@ -175,14 +202,21 @@ class TorqueLimit:
         return found
 
 
-def _held(scene: SceneQuery, world: World) -> Held:
-    """Return the held objects that have a mass."""
-    found = ((one, world.objects.get(one.object)) for one in scene.attached)
-    return tuple((one, body) for one, body in found if body is not None and body.mass_kg > 0.0)
+def _below(robot: Robot, arm: ArmSpec) -> frozenset[str]:
+    """Return the joints that carry the first joint of an arm, such as a lift; they decide where its gravity points."""
+    above = {joint.child: joint for joint in robot.joints.values()}
+    found, link = set[str](), robot.joints[arm.joint_names[0]].parent
+    while link in above:
+        found.add(above[link].name)
+        link = above[link].parent
+    return frozenset(found)
 
 
-def _names(held: Held) -> str:
-    return " and ".join(f"{one.object!r} ({body.mass_kg:g} kg)" for one, body in held)
+def _names(held: tuple[Load, ...]) -> str:
+    return " and ".join(
+        f"{load.attachment.object!r} ({load.body.mass_kg:g} kg{', its share' if load.is_shared else ''})"
+        for load in held
+    )
 
 
 def _torques(bodies: ArmBodies, gravity: Array, trajectory: Trajectory, *, is_still: bool = False) -> Array:

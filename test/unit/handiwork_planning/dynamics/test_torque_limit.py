@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.model.outcome import Code
+from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.robot import Robot
@@ -106,3 +106,23 @@ def test_joints_without_a_usable_limit_are_named_and_not_checked(
     limit = TorqueLimit(replace(robot, joints=joints), Pose.identity())
     assert list(limit.unchecked) == ["fr3_joint2"] and why in limit.unchecked["fr3_joint2"]
     assert "fr3_joint2" not in message_of(limit, raised(robot, 3.0))
+
+
+def test_two_arms_that_carry_together_have_half_of_the_mass_each() -> None:
+    """Only an arm in the same motion, with its hand on the object, carries; one that stands beside does not."""
+    robot = load_robot(ROBOTS / "lift2")
+    limit, world = TorqueLimit(robot, Pose.identity()), world_with(12.0)
+    names, t = robot.arms["left_arm"].joint_names, np.linspace(0.0, 2.0, 20)
+    q, still = np.tile(robot.arms["left_arm"].home_q, (20, 1)), np.zeros((20, 6))
+    rest = Trajectory(names, t, q, still, still)
+    held = (Attachment("block", "fl_link6", Pose.of((0.15, 0.0, 0.0))),)
+    hands = frozenset({BodyPair("lift2/fr_link6", "block")})
+    together, beside = OtherArm("right_arm", q, t_s=t), OtherArm("right_arm", q)
+    messages = {
+        others: limit.judged(
+            "left_arm", rest, SceneQuery(attached=held, allowed=hands, others=others), world
+        ).message
+        for others in ((), (beside,), (together,))
+    }
+    assert messages[()] == messages[(beside,)]
+    assert "(12 kg)" in messages[()] and "(6 kg, its share)" in messages[(together,)]
