@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from geometry_msgs.msg import InertiaStamped
 from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Condition, TaskEvent, TaskProgress
 from handiwork_msgs.srv import WatchTask
@@ -107,6 +108,23 @@ def test_the_task_of_the_demo_is_followed_step_by_step(
     wait_for("its event too", lambda: confirmed in [event.code for event in task_events], 60.0)
     steps = {TaskEvent.CONDITION_GAINED, TaskEvent.TASK_DONE, confirmed}
     assert {event.code for event in task_events} == steps, [event.message for event in task_events]
+
+
+def test_the_driver_gets_the_load_with_the_grasp_and_without_the_object(rig: Rig) -> None:
+    loads: list[InertiaStamped] = []
+    payloads: list[InertiaStamped] = []
+    for kind, received in (("load", loads), ("payload", payloads)):
+        rig.client.node.create_subscription(InertiaStamped, f"fr3_arm/{kind}", received.append, LATCHED)
+    wait_for("an empty hand", lambda: bool(loads and payloads) and loads[-1].inertia.m == 0.0, 60.0)
+    tool_kg = payloads[-1].inertia.m
+    assert payloads[-1].header.frame_id == "fr3/fr3_link8"
+    assert rig.client.pick("cube").ok
+    wait_for("the cube", lambda: loads[-1].inertia.m == pytest.approx(0.1), 60.0)
+    wait_for("the tool with it", lambda: payloads[-1].inertia.m == pytest.approx(tool_kg + 0.1), 60.0)
+    assert 0.08 < loads[-1].inertia.com.z < 0.13, "it is between the fingertips"
+    assert rig.client.place("cube", "bin").ok
+    wait_for("an empty hand again", lambda: loads[-1].inertia.m == 0.0, 60.0)
+    wait_for("the tool alone", lambda: payloads[-1].inertia.m == pytest.approx(tool_kg), 60.0)
 
 
 def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) -> None:

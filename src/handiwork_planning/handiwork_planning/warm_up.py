@@ -14,6 +14,7 @@ from handiwork_core.robot.robot import Robot
 from .collision import motion_check
 from .constraints import cbirrt, constrained_shortcut, pose_constraint
 from .distance.mesh_sphere_cover import cover_mesh
+from .dynamics.torque_limit import TorqueLimit
 from .ik.pose_ik import solve_pose
 from .kernels import kinematics
 from .kernels.rng import as_bits, new_state
@@ -38,6 +39,7 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
     arm = next(iter(robot.arms.values()))
     query = Reader(robot, world_T_base).read(arm, CollisionScene(), SceneQuery())
     steps = _steps(query, np.array(arm.home_q))
+    steps.append(("torques", lambda: TorqueLimit(robot, world_T_base)))
     for i, (name, step) in enumerate(steps):
         report(i / len(steps), f"kernel {name}")
         step()

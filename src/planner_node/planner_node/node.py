@@ -136,7 +136,11 @@ class PlannerNode(ManagedNode):
             source.snapshot, source.has_geometry, source.joint_age_s, source.joint_silence, source.conflict
         )
         self._await_geometry(source, report)
-        self._pipeline = PlanningPipeline(robot, engine, PlanningScene(), readers, self._tool_speed)
+        self._pipeline = PlanningPipeline(
+            robot, engine, PlanningScene(), readers, self._tool_speed, world_T_base
+        )
+        for joint, why in self._pipeline.limits.unchecked.items():
+            self.get_logger().warning(f"torques of joint {joint} are not checked: {why}")
         self._worker = EngineWorker("planner-engine")
         self._batches = BatchPlanner(self._pipeline, world_T_base, self._batch_workers)
 

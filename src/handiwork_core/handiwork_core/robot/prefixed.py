@@ -84,6 +84,7 @@ def _arm(prefix: str, arm: ArmSpec) -> ArmSpec:
         tcp_link=f"{prefix}{arm.tcp_link}",
         joint_names=_names(prefix, arm.joint_names),
         gripper=_gripper(prefix, arm.gripper),
+        flange_link=f"{prefix}{arm.flange_link}" if arm.flange_link else "",
         filter_links=_names(prefix, arm.filter_links),
         forbid_collision_links=_names(prefix, arm.forbid_collision_links),
     )

@@ -219,6 +219,9 @@ class ArmSpec:
         controller_name: Name of the controller that the skills command; empty for the usual one.
         hardware_controller_name: Name of that which the safety layer commands; empty for the usual one.
         driver: The driver whose stops and speed scaling are read; None for none.
+        rated_payload_kg: Greatest mass at the flange, the tool included, kg; 0: not known.
+        flange_link: Link at which the arm ends and its tool begins; empty: ``ee_link``.
+        tool_mass_kg: Mass of that tool in the URDF, kg; 0 where the rated payload is not known.
     """
 
     name: str
@@ -235,6 +238,14 @@ class ArmSpec:
     controller_name: str = ""
     hardware_controller_name: str = ""
     driver: Driver | None = None
+    rated_payload_kg: float = 0.0
+    flange_link: str = ""
+    tool_mass_kg: float = 0.0
+
+    @property
+    def flange(self) -> str:
+        """Link at which the arm ends and its tool begins."""
+        return self.flange_link or self.ee_link
 
     @property
     def controller(self) -> str:

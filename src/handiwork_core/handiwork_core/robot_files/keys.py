@@ -12,6 +12,7 @@ from handiwork_core.robot.robot import GripperAction, GripperSpec, Keypoints, Si
 
 from .base_file import BaseFile
 from .driver_file import ArmDriverFile, DriverFile, check_name
+from .payload_file import PayloadFile
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
@@ -118,6 +119,7 @@ class ArmFile:
     controller: str = ""
     hardware_controller: str = ""
     driver: DriverFile | None = None
+    payload: PayloadFile | None = None
 
     def __post_init__(self) -> None:
         check_name("controller", self.controller)

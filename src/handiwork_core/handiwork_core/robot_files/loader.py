@@ -15,6 +15,7 @@ from handiwork_core.config.dataclass_loader import (
     parse,
     read_yaml,
 )
+from handiwork_core.dynamics.payload import tool_mass
 from handiwork_core.intake.limits import URDF_BYTES
 from handiwork_core.intake.regular_files import FileRefused, check_file, read_bytes
 from handiwork_core.model.geometry import Array, frozen
@@ -82,7 +83,7 @@ def load_robot(robot_dir: Path) -> Robot:
         cameras=tuple(camera.build(name) for name, camera in spec.cameras.items()),
         coarse_spheres=coarse,
     )
-    return _with_own_names(_on_base(robot, spec.base, urdf_path), path)
+    return _with_own_names(_with_tool_masses(_on_base(robot, spec.base, urdf_path)), path)
 
 
 def _on_base(robot: Robot, spec: BaseFile | None, urdf_path: Path) -> Robot:
@@ -103,6 +104,17 @@ def _on_base(robot: Robot, spec: BaseFile | None, urdf_path: Path) -> Robot:
         urdf=urdf,
         base=spec.build(robot.root_link),
     )
+
+
+def _with_tool_masses(robot: Robot) -> Robot:
+    """Return the robot with the masses of the tools of arms whose rated payload is known."""
+    arms = {
+        name: dataclasses.replace(arm, tool_mass_kg=tool_mass(robot, arm).mass_kg)
+        if arm.rated_payload_kg
+        else arm
+        for name, arm in robot.arms.items()
+    }
+    return dataclasses.replace(robot, arms=arms)
 
 
 def _like(spec: LikeFile, robot_dir: Path) -> Robot:
@@ -261,6 +273,8 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
             _known(link, model.links, f"{key}.{field}[{i}]", "link", faults)
     if arm.suction is not None:
         _known(arm.suction.link, model.links, f"{key}.suction.link", "link", faults)
+    if arm.payload is not None and arm.payload.flange:
+        _known(arm.payload.flange, model.links, f"{key}.payload.flange", "link", faults)
     if arm.gripper is None:
         return
     for i, link in enumerate(arm.gripper.finger_links):
@@ -303,4 +317,5 @@ def _arm(name: str, arm: ArmFile) -> ArmSpec:
         name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
         frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links, arm.controller_profile,
         arm.controller, arm.hardware_controller, arm.driver.build() if arm.driver is not None else None,
+        arm.payload.mass if arm.payload is not None else 0.0, arm.payload.flange if arm.payload is not None else "",
     )  # fmt: skip

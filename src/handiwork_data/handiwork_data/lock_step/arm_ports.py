@@ -28,7 +28,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec
-from handiwork_planning.timing.tool_speed import ToolSpeedLimit
+from handiwork_planning.dynamics.planned_limits import PlannedLimits
 from skill_server.task.record import Report
 
 from .cell import LockStepCell
@@ -50,14 +50,14 @@ class ArmPorts:
         cell: The cell.
         spec: The arm.
         engine: Planning engine of the robot, kept from episode to episode.
-        speed: Speed of the tool at which the safety layer stops a motion, which motions keep.
+        limits: Speed of the tool at which the safety layer stops a motion, and efforts of the joints, for all motions.
         held: The objects that the arm holds, by name.
     """
 
     cell: LockStepCell
     spec: ArmSpec
     engine: Engine
-    speed: ToolSpeedLimit
+    limits: PlannedLimits
     held: dict[str, Attachment] = field(default_factory=dict)
 
     def context(self, seed: int, token: Token, report: Report) -> Context:
@@ -100,13 +100,11 @@ class ArmPorts:
             request: The planning problem.
             should_stop: Turns true when the result is no longer wanted.
         """
-        self.engine.update_world(self.snapshot())
+        world = self.snapshot()
+        self.engine.update_world(world)
         asked = replace(request, scene=self._placed(request.scene), budget_s=MORE_TIME * request.budget_s)
-        result = self.engine.plan(asked, should_stop)
-        trajectory = result.trajectory
-        if trajectory is not None:
-            trajectory = self.speed.kept(request.arm, trajectory)
-        return replace(result, trajectory=trajectory, planning_time_s=0.0)
+        result = self.limits.kept(self.engine.plan(asked, should_stop), request.arm, asked.scene, world)
+        return replace(result, planning_time_s=0.0)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Planner.check_candidates``.
@@ -131,8 +129,10 @@ class ArmPorts:
             scene: The interpretation of the world.
             should_stop: Turns true when the result is no longer wanted.
         """
-        self.engine.update_world(self.snapshot())
-        return self.engine.validate(arm, trajectory, self._placed(scene), self.cell.sim.measured(arm))
+        world, placed = self.snapshot(), self._placed(scene)
+        self.engine.update_world(world)
+        verdict = self.engine.validate(arm, trajectory, placed, self.cell.sim.measured(arm))
+        return self.limits.judged(verdict, arm, trajectory, placed, world)
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop

@@ -11,7 +11,7 @@ from typing import Any
 from handiwork_core.contracts.planning import Attachment, Engine
 from handiwork_core.contracts.skill import Context, Skill, Token
 from handiwork_core.safety.config import SafetyConfig
-from handiwork_planning.timing.tool_speed import ToolSpeedLimit
+from handiwork_planning.dynamics.planned_limits import PlannedLimits
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm
 from skill_server.coordination.reservations import MotionReservations
@@ -38,8 +38,9 @@ class CellArms:
 
     def __init__(self, cell: LockStepCell, engine: Engine) -> None:
         self._cell = cell
-        speed = ToolSpeedLimit(cell.robot, SafetyConfig().tool_speed)  # as the simulation has it
-        self.ports = {name: ArmPorts(cell, arm, engine, speed) for name, arm in cell.robot.arms.items()}
+        tool_speed = SafetyConfig().tool_speed  # as the simulation has it
+        limits = PlannedLimits(cell.robot, cell.scene.world_T_base, tool_speed)
+        self.ports = {name: ArmPorts(cell, arm, engine, limits) for name, arm in cell.robot.arms.items()}
         self._traffic: dict[str, ArmTraffic] = {}
         if len(self.ports) > 1:
             board = MotionReservations(tuple(self.ports))

@@ -96,15 +96,25 @@ def robot_document(
 
 
 def _arms(robot: Robot) -> str:
-    heads = ("arm", "joints", "base link", "EE link", "TCP link", "home, rad or m", "controller")
+    heads = (
+        "arm",
+        "joints",
+        "base link",
+        "EE link",
+        "TCP link",
+        "home, rad or m",
+        "controller",
+        "rated payload, its tool, kg",
+    )
     return _table(heads, (_arm_row(arm) for arm in robot.arms.values()))
 
 
 def _arm_row(arm: ArmSpec) -> tuple[str, ...]:
     home = ", ".join(f"{value:.3g}" for value in arm.home_q)
+    payload = f"{arm.rated_payload_kg:g}, {arm.tool_mass_kg:.2f}" if arm.rated_payload_kg else "not known"
     return (
         _code(arm.name), str(len(arm.joint_names)), _code(arm.base_link), _code(arm.ee_link), _code(arm.tcp_link),
-        home, _code(arm.controller),
+        home, _code(arm.controller), payload,
     )  # fmt: skip
 
 

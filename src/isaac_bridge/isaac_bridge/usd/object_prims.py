@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from handiwork_core.dynamics.mass_properties import mass_properties
 from handiwork_core.model.articulation import Articulation
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
@@ -17,7 +18,6 @@ from .joint_drives import JointDrive
 from .joint_prims import JointPlace, MovingJoint
 from .named_schemas import Value, apply_schema
 from .prim_names import PrimNames
-from .solid_inertia import mass_properties
 from .stage_parts import Frictions, add_frame, add_solid, label, make_body
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from handiwork_core.dynamics.link_masses import link_masses
+from handiwork_core.dynamics.mass_properties import MassProperties
 from handiwork_core.model.geometry import (
     Array,
     Pose,
@@ -18,8 +20,6 @@ from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.robot import Joint, Robot
 from handiwork_core.scene.mesh_file import hull_vertices
-
-from .solid_inertia import MassProperties
 
 NOMINAL_KG, NOMINAL_INERTIA = 1.0, 0.01
 """The mass of a root link without one: it is fixed to the world, so this has no effect."""
@@ -86,11 +86,11 @@ def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
         ValueError: A mesh cannot be read, or a collision shape is missing or unknown; the message names the link.
     """
     links = {item.get("name", ""): item for item in ET.fromstring(robot.urdf).findall("link")}
-    above = {joint.child: joint for joint in robot.joints.values()}
+    above, masses = {joint.child: joint for joint in robot.joints.values()}, link_masses(robot.urdf)
     growing: dict[str, _Growing] = {}
     seat: dict[str, tuple[str, Pose]] = {}
     for link in robot.links:
-        joint, mass = above.get(link), _inertial(links[link])
+        joint, mass = above.get(link), masses.get(link)
         parent, body_T_joint = "", Pose.identity()
         if joint is not None:
             parent, body_T_link = seat[joint.parent]
@@ -116,18 +116,6 @@ def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
 
 def _nominal() -> MassProperties:
     return MassProperties.of(NOMINAL_KG, np.zeros(3), np.eye(3) * NOMINAL_INERTIA)
-
-
-def _inertial(link: ET.Element) -> MassProperties | None:
-    mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
-    if mass is None or inertia is None or float(mass.get("value", "0")) <= 0.0:
-        return None
-    xx, xy, xz, yy, yz, zz = (
-        float(inertia.get(key, "0")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    )
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    found = MassProperties.of(float(mass.get("value", "0")), np.zeros(3), tensor)
-    return found.placed(_origin(link.find("inertial/origin")))
 
 
 def _shapes(link: ET.Element, name: str, folder: Path) -> tuple[Shape, ...]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from handiwork_core.dynamics.mass_properties import MassProperties, hull_triangles
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import Indices, Shape, ShapeKind
 
 from .named_schemas import Value, apply_schema, write_named
-from .solid_inertia import MassProperties, hull_triangles
 
 if TYPE_CHECKING:
     from pxr import Gf, Usd, UsdGeom

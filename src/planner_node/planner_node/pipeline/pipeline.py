@@ -26,13 +26,13 @@ from handiwork_core.contracts.planning import (
     Verdict,
 )
 from handiwork_core.intake.robot_watchdog import SILENCE_S
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.voxels.voxel_map import UNMODELLED
-from handiwork_planning.timing.tool_speed import ToolSpeedLimit
+from handiwork_planning.dynamics.planned_limits import PlannedLimits
 
 from .planning_scene import PlanningScene
 from .request_checks import (
@@ -78,6 +78,7 @@ class PlanningPipeline:
         table: The planner's own scene.
         readers: Functions that read the received world.
         tool_speed: Speed of a tool centre point at which the safety layer stops a motion, m/s; inf for none.
+        world_T_root: Pose of the robot's root link, for the direction of gravity.
     """
 
     def __init__(
@@ -87,10 +88,11 @@ class PlanningPipeline:
         table: PlanningScene,
         readers: WorldReaders,
         tool_speed: float = math.inf,
+        world_T_root: Pose | None = None,
     ) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.readers = readers
-        self._tool_speed = ToolSpeedLimit(robot, tool_speed)
+        self.limits = PlannedLimits(robot, world_T_root or Pose.identity(), tool_speed)
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -141,14 +143,11 @@ class PlanningPipeline:
             world: The world that it was planned in.
 
         Returns:
-            The result with the world's version and the seed; a motion faster than ``tool_speed`` takes more time.
+            The result with the world's version and the seed. A motion faster than ``tool_speed``, or than the joints'
+            efforts allow with what the arm holds, takes more time; one with too heavy a load is PLAN_FAILED.
         """
-        trajectory = result.trajectory
-        if trajectory is not None:
-            trajectory = self._tool_speed.kept(request.arm, trajectory)
-        return dataclasses.replace(
-            result, trajectory=trajectory, world_version=world.version, seed=request.seed
-        )
+        result = dataclasses.replace(result, world_version=world.version, seed=request.seed)
+        return self.limits.kept(result, request.arm, request.scene, world)
 
     def check_candidates(
         self, request: CandidatesRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
@@ -240,7 +239,9 @@ class PlanningPipeline:
             return self._validate_rest(arm, trajectory, scene, rest, min_version)
         world, query = self._read(arm.name, scene, min_version)
         start_q = start_q if start_q.size else self.measured_q(arm)
-        return self.engine.validate(arm.name, _in_order(trajectory, arm), query, start_q), world.version
+        trajectory = _in_order(trajectory, arm)
+        verdict = self.engine.validate(arm.name, trajectory, query, start_q)
+        return self.limits.judged(verdict, arm.name, trajectory, query, world), world.version
 
     def _validate_rest(
         self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, min_version: int

@@ -37,6 +37,7 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
         (
             checks.with_gripper(arm),
             _movable(params, world) if known.ok else known,
+            checks.payload("object", params.object, world, arm) if params.is_closing else OK,
             *_words(params),
             _width(params, arm.gripper) if arm.gripper else OK,
             checks.grip_force(params.grip_force, arm, is_closing=params.is_closing),

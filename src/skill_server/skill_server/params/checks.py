@@ -193,6 +193,34 @@ def known_object(field_name: str, name: str, world: World) -> Outcome:
     return OK
 
 
+def payload(field_name: str, name: str, world: World, *arms: ArmSpec) -> Outcome:
+    """Refuse an object that is heavier than what arms may carry besides their tools.
+
+    Args:
+        field_name: Field of the goal.
+        name: Name of the object; one that is not known, or whose mass is not, passes.
+        world: World at the time of the goal.
+        arms: Arms that carry it together; where one's rated payload is not known the object passes.
+
+    Returns:
+        OK, or the fault with the masses.
+    """
+    body = world.objects.get(name)
+    if body is None or not all(arm.rated_payload_kg for arm in arms):
+        return OK
+    most_kg = sum(arm.rated_payload_kg - arm.tool_mass_kg for arm in arms)
+    if body.mass_kg <= most_kg:
+        return OK
+    rated = " and ".join(
+        f"{arm.name!r} is rated for {arm.rated_payload_kg:g} kg, {arm.tool_mass_kg:.2f} kg of which is its tool"
+        for arm in arms
+    )
+    text = (
+        f"{name!r} has a mass of {body.mass_kg:g} kg and {rated}; take an object of at most {most_kg:.2f} kg"
+    )
+    return fault(Code.BAD_GOAL, field_name, text)
+
+
 def with_gripper(arm: ArmSpec) -> Outcome:
     """Refuse an arm that has no gripper.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -89,7 +89,7 @@ class ArmRunner:
     gripper: Gripper
     world: WorldSource
     clock: Clock
-    held: dict[str, Attachment] = field(default_factory=dict)
+    held: MutableMapping[str, Attachment] = field(default_factory=dict)
     right_of_way: ArmTraffic | None = None
     base: Arm | None = None
     supervision: SupervisionSettings = SUPERVISED

@@ -30,10 +30,12 @@ from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
 from skill_server.flight.recorder import FlightRecorder
+from skill_server.state.watched_held import WatchedHeld
 
 from .arm_runner import ArmRunner
 from .condition_watch import ConditionWatch
 from .motion_drawings import DrawnPlanner, MotionDrawings
+from .payload_topics import PayloadTopics
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def arm_set(
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
         client, compliance = ArmClient(node, arm, world, watch, show, driver), ComplianceClient(node, arm)
         gripper = tool_client(node, arm.gripper, world, watch)
+        payload = PayloadTopics(node, robot, arm, lambda: world.snapshot().objects)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
         alone = ArmRunner(
             robot,
@@ -138,6 +141,7 @@ def arm_set(
             gripper,
             source,
             RosClock(node),
+            held=WatchedHeld(payload.show),
             base=base,
             supervision=supervision,
             frames=world.frames,

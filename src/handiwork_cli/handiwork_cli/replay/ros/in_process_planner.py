@@ -62,9 +62,10 @@ class InProcessPlanner:
         robot: The robot.
         engine: The engine.
         world: World whose obstacles of the planner alone, and attachments, count for all requests.
+        world_T_root: Pose of the robot's root link.
     """
 
-    def __init__(self, robot: Robot, engine: Engine, world: World) -> None:
+    def __init__(self, robot: Robot, engine: Engine, world: World, world_T_root: Pose) -> None:
         self._robot, self._lock, self._world = robot, threading.Lock(), world
         table = PlanningScene()
         own = tuple(world.planner_objects.values())
@@ -73,7 +74,9 @@ class InProcessPlanner:
         for name, (link, link_T_object) in world.planner_attached.items():
             table.attach(Attachment(name, link, link_T_object))
         readers = WorldReaders(lambda: self._world, lambda: True, lambda: 0.0)
-        self._pipeline = PlanningPipeline(robot, engine, table, readers, SafetyConfig().tool_speed)
+        self._pipeline = PlanningPipeline(
+            robot, engine, table, readers, SafetyConfig().tool_speed, world_T_root
+        )
 
     def plan(self, request: PlanRequest, world: World, should_stop: ShouldStop) -> PlanResult:
         """Plan in a world; see ``Planner.plan``.
@@ -164,7 +167,7 @@ def planner_of(bundle: Bundle, robot: Robot, make_engine: MakeEngine) -> InProce
         raise BundleError(
             "the pose of the robot's base is not in the bundle, so nothing can be planned again"
         )
-    return InProcessPlanner(robot, make_engine(robot, base), world)
+    return InProcessPlanner(robot, make_engine(robot, base), world, base)
 
 
 def _pose(pose: Pose) -> Pose:

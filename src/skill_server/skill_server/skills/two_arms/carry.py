@@ -67,6 +67,13 @@ class Carry(CompositeSkill[CarryParams]):
                     "with_arm", params.with_arm, robot, arm, skill="carry", is_own="is the arm of the goal"
                 ),
                 _check_object(params, world),
+                checks.payload(
+                    "object",
+                    params.object,
+                    world,
+                    arm,
+                    *(robot.arms[name] for name in further_arm(params.with_arm, robot, arm)),
+                ),
                 arm_motions.check_vector("position", params.position, 10.0, "m"),
                 checks.number("yaw", params.yaw, -360.0, 360.0, "deg") if params.yaw is not None else OK,
                 checks.known_object("on", params.on, world) if params.on else OK,

@@ -58,6 +58,10 @@ class Handover(CompositeSkill[HandoverParams]):
                     "to_arm", params.to_arm, robot, arm, skill="a handover", is_own="is the arm that gives"
                 ),
                 checks.known_object("object", params.object, world) if params.object else OK,
+                *(
+                    checks.payload("object", params.object, world, robot.arms[name])
+                    for name in further_arm(params.to_arm, robot, arm)
+                ),
                 *check_numbers(params),
                 *_check_place(params, robot, arm, world),
                 arm_motions.check_run(params),

@@ -10,9 +10,11 @@ import pytest
 
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code
-from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
 from handiwork_core.testing.fakes import Cell, fakes
 from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.params import checks
+from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
 from skill_server.skills.pick_place.dexpick import DexPick, DexPickParams
 from skill_server.skills.pick_place.dexplace import DexPlace, DexPlaceParams
 from skill_server.skills.pick_place.flip import Flip, FlipParams
@@ -259,3 +261,33 @@ def test_defaults_are_accepted() -> None:
     world = context.world.snapshot()
     assert Pick().is_feasible(PickParams(object="cube"), context.robot, context.arm_spec, world).ok
     assert Place().is_feasible(PlaceParams(container="bin"), context.robot, context.arm_spec, world).ok
+
+
+def weighed(world: World, mass_kg: float) -> World:
+    return replace(world, objects={**world.objects, "cube": replace(world.objects["cube"], mass_kg=mass_kg)})
+
+
+def test_an_object_beyond_the_rated_payload_is_refused_before_anything_moves() -> None:
+    context = made()
+    world, arm = context.world.snapshot(), context.arm_spec
+    rated, params = replace(arm, rated_payload_kg=3.0, tool_mass_kg=0.7), PickParams(object="cube")
+    refused = Pick().is_feasible(params, context.robot, rated, weighed(world, 2.5))
+    assert refused.code is Code.BAD_GOAL and refused.field_name == "object"
+    for words in (
+        "'cube' has a mass of 2.5 kg",
+        "rated for 3 kg, 0.70 kg of which is its tool",
+        "at most 2.30",
+    ):
+        assert words in refused.message
+    assert Pick().is_feasible(params, context.robot, rated, weighed(world, 2.2)).ok
+    assert Pick().is_feasible(params, context.robot, arm, weighed(world, 2.5)).ok, "its payload is not known"
+    closed = GripperActionParams(gripper_state=-1, object="cube")
+    assert "2.5 kg" in GripperAction().is_feasible(closed, context.robot, rated, weighed(world, 2.5)).message
+
+
+def test_two_arms_carry_what_is_too_heavy_for_one() -> None:
+    context = made()
+    arm, world = replace(context.arm_spec, rated_payload_kg=3.0, tool_mass_kg=0.7), context.world.snapshot()
+    assert not checks.payload("object", "cube", weighed(world, 4.0), arm).ok
+    assert checks.payload("object", "cube", weighed(world, 4.0), arm, arm).ok
+    assert not checks.payload("object", "cube", weighed(world, 5.0), arm, arm).ok

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.dynamics.mass_properties import MassProperties, mass_properties
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Shape, ShapeKind
-from isaac_bridge.usd.solid_inertia import MassProperties, mass_properties
 
 CORNERS = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)])
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from handiwork_core.model.geometry import (
     Array,
@@ -66,15 +65,37 @@ class MassProperties:
         )
 
 
+def combined(parts: Sequence[MassProperties]) -> MassProperties:
+    """Return the properties of bodies that are fixed to each other.
+
+    Args:
+        parts: Their properties in one frame; none is a body without mass.
+    """
+    mass_kg = sum(part.mass_kg for part in parts)
+    if mass_kg <= 0.0:
+        return MassProperties.of(0.0, np.zeros(3), np.zeros((3, 3)))
+    centre = sum((part.mass_kg * part.centre for part in parts), start=np.zeros(3)) / mass_kg
+    tensor = np.zeros((3, 3))
+    for part in parts:
+        offset = part.centre - centre
+        tensor += part.tensor() + part.mass_kg * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    return MassProperties.of(mass_kg, centre, tensor)
+
+
 def mass_properties(shapes: Sequence[Shape], mass_kg: float) -> MassProperties:
     """Return the properties of a body of one density, the union of shapes that do not overlap.
 
     Args:
         shapes: The shapes in the body's frame.
         mass_kg: Mass, kg.
+
+    Raises:
+        ValueError: The shapes, or the points of one of them, have no volume.
     """
     parts = [_moments(shape) for shape in shapes]
     volume = sum(part[0] for part in parts)
+    if not volume > 0.0:
+        raise ValueError(f"the volume of the shapes is {volume:g} m^3; give them one, or no mass")
     centre = sum((part[0] * part[1] for part in parts), start=np.zeros(3)) / volume
     tensor = np.zeros((3, 3))
     for share, middle, second in parts:
@@ -125,8 +146,16 @@ def hull_triangles(vertices: Array) -> Indices:
 
     Returns:
         Indices of points, (m, 3), counter-clockwise from outside.
+
+    Raises:
+        ValueError: The points span no volume.
     """
-    hull = ConvexHull(vertices)
+    from scipy.spatial import ConvexHull, QhullError  # heavy, and rarely needed
+
+    try:
+        hull = ConvexHull(vertices)
+    except QhullError as error:
+        raise ValueError(f"{len(vertices)} points of a convex shape span no volume; give it one") from error
     triangles = np.array(hull.simplices, dtype=np.int64)
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0

@@ -1,0 +1,1 @@
+"""Torques of the joints along a motion, and the limits that they set."""

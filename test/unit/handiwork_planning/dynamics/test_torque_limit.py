@@ -1,0 +1,128 @@
+"""Motions with a load keep the effort limits of the joints, by inverse dynamics at and between the samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation, frozen
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_planning.dynamics.arm_bodies import ArmMasses
+from handiwork_planning.dynamics.inverse_dynamics import joint_torques
+from handiwork_planning.dynamics.torque_limit import BELOW, TorqueLimit
+from support.paths import ROBOTS
+
+HELD = Attachment("block", "fr3_hand", Pose.of((0.0, 0.0, 0.13)))
+SCENE = SceneQuery(attached=(HELD,))
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(ROBOTS / "fr3")
+
+
+def world_with(mass_kg: float) -> World:
+    shape = Shape(ShapeKind.BOX, frozen((0.06, 0.06, 0.06)), Pose.identity())
+    return World(0.0, objects={"block": WorldObject("block", (shape,), mass_kg=mass_kg)})
+
+
+def raised(robot: Robot, duration_s: float) -> Trajectory:
+    """Return a swing of the outstretched arm upwards, in a cosine of time."""
+    names, t = robot.arm("").joint_names, np.linspace(0.0, duration_s, 80)
+    rate = np.pi / duration_s
+    s = 0.5 * (1.0 - np.cos(rate * t))[:, None]
+    v, a = (0.5 * rate * np.sin(rate * t))[:, None], (0.5 * rate**2 * np.cos(rate * t))[:, None]
+    start: Array = np.array([0.0, 1.4, 0.0, -0.3, 0.0, 1.8, 0.0])
+    way = np.array([0.5, -1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    return Trajectory(names, t, start + s * way, v * way, a * way)
+
+
+def worst_share(robot: Robot, trajectory: Trajectory, world: World) -> float:
+    """Return the greatest share of an effort limit, also between the samples."""
+    arm = robot.arm("")
+    masses = ArmMasses(robot, arm, {}, Pose.identity())
+    rows = [np.array(x) for x in (trajectory.q, trajectory.qd, trajectory.qdd)]
+    rows = [np.concatenate([x, 0.5 * (x[1:] + x[:-1])]) for x in rows]
+    torque = joint_torques(masses.bodies([(HELD, world.objects["block"])]), masses.gravity, *rows)
+    return float((np.abs(torque) / [robot.joints[name].effort for name in arm.joint_names]).max())
+
+
+def test_a_motion_with_a_load_takes_the_time_that_the_joints_need(robot: Robot) -> None:
+    fast, world, limit = raised(robot, 0.45), world_with(2.0), TorqueLimit(robot, Pose.identity())
+    assert worst_share(robot, fast, world) > 1.1
+    kept, outcome = limit.kept("fr3_arm", fast, SCENE, world)
+    assert outcome.ok
+    assert BELOW - 0.02 < worst_share(robot, kept, world) < BELOW + 1e-3
+    np.testing.assert_array_equal(kept.q, fast.q)
+    assert limit.judged("fr3_arm", kept, SCENE, world).ok
+    refused = limit.judged("fr3_arm", fast, SCENE, world)
+    assert refused.code is Code.TRAJECTORY_REFUSED
+    assert "fr3_joint2" in refused.message and "'block' (2 kg)" in refused.message
+
+
+def test_a_slow_motion_and_an_empty_hand_stay_as_they_are(robot: Robot) -> None:
+    limit, fast, slow = TorqueLimit(robot, Pose.identity()), raised(robot, 0.45), raised(robot, 3.0)
+    assert limit.kept("fr3_arm", slow, SCENE, world_with(2.0))[0] is slow
+    assert limit.kept("fr3_arm", fast, SceneQuery(), world_with(2.0))[0] is fast
+    assert limit.kept("fr3_arm", fast, SCENE, world_with(0.0))[0] is fast, "its mass is not known"
+
+
+def test_what_no_pace_can_carry_is_refused_by_joint_and_load(robot: Robot) -> None:
+    limit = TorqueLimit(robot, Pose.identity())
+    _, outcome = limit.kept("fr3_arm", raised(robot, 3.0), SCENE, world_with(8.0))
+    assert outcome.code is Code.PLAN_FAILED
+    for word in ("fr3_joint6", "of its 12 to hold 'block' (8 kg) still", "lighter"):
+        assert word in outcome.message
+
+
+def test_the_direction_of_gravity_counts(robot: Robot) -> None:
+    """An arm on a wall has no weight on the joints that bear most of it on the floor."""
+    swing, wall_T_robot = (
+        raised(robot, 3.0),
+        Pose.of((0.0, 0.0, 0.0), Rotation.from_rpy(0.5 * np.pi, 0.0, 0.0)),
+    )
+    floor = message_of(TorqueLimit(robot, Pose.identity()), swing)
+    wall = message_of(TorqueLimit(robot, wall_T_robot), swing)
+    assert "fr3_joint6 needs" in floor
+    assert "fr3_joint5 needs" in wall
+
+
+def message_of(limit: TorqueLimit, trajectory: Trajectory) -> str:
+    return limit.kept("fr3_arm", trajectory, SCENE, world_with(8.0))[1].message
+
+
+@pytest.mark.parametrize(("effort", "why"), [(0.0, "no effort limit"), (1.0, "at home the arm alone needs")])
+def test_joints_without_a_usable_limit_are_named_and_not_checked(
+    robot: Robot, effort: float, why: str
+) -> None:
+    joints = {**robot.joints, "fr3_joint2": replace(robot.joints["fr3_joint2"], effort=effort)}
+    limit = TorqueLimit(replace(robot, joints=joints), Pose.identity())
+    assert list(limit.unchecked) == ["fr3_joint2"] and why in limit.unchecked["fr3_joint2"]
+    assert "fr3_joint2" not in message_of(limit, raised(robot, 3.0))
+
+
+def test_two_arms_that_carry_together_have_half_of_the_mass_each() -> None:
+    """Only an arm in the same motion, with its hand on the object, carries; one that stands beside does not."""
+    robot = load_robot(ROBOTS / "lift2")
+    limit, world = TorqueLimit(robot, Pose.identity()), world_with(12.0)
+    names, t = robot.arms["left_arm"].joint_names, np.linspace(0.0, 2.0, 20)
+    q, still = np.tile(robot.arms["left_arm"].home_q, (20, 1)), np.zeros((20, 6))
+    rest = Trajectory(names, t, q, still, still)
+    held = (Attachment("block", "fl_link6", Pose.of((0.15, 0.0, 0.0))),)
+    hands = frozenset({BodyPair("lift2/fr_link6", "block")})
+    together, beside = OtherArm("right_arm", q, t_s=t), OtherArm("right_arm", q)
+    messages = {
+        others: limit.judged(
+            "left_arm", rest, SceneQuery(attached=held, allowed=hands, others=others), world
+        ).message
+        for others in ((), (beside,), (together,))
+    }
+    assert messages[()] == messages[(beside,)]
+    assert "(12 kg)" in messages[()] and "(6 kg, its share)" in messages[(together,)]
