@@ -1,4 +1,4 @@
-"""Points of a reactive controller that come late and in bursts move the simulated arm within the safety layer's limits."""
+"""Points of a reactive controller that come late and in bursts move the arm within the safety layer's limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def test_a_wrist_that_turns_on_and_on_comes_to_its_limit_without_a_protective_st
         if now_s >= next_s:
             heading += rng.uniform(0.0, 2.5)
             command, next_s = next_target(rng, heading), now_s + rng.uniform(0.3, 2.0)
-        if now_s >= busy_s:  # the node takes the newest joints when it is ready for them, and misses those between
+        if (
+            now_s >= busy_s
+        ):  # the node takes the newest joints when it is ready for them, and misses those between
             q, rate = joints.position[axis.indices], joints.velocity[axis.indices]
             point = cycles.point(command, now_s, q, rate)
             busy_s = now_s + (rng.exponential(WORK_S) if rng.random() < 0.9 else rng.uniform(0.0, 0.25))
