@@ -135,9 +135,9 @@ def _limit(limit_s: float | None) -> float:
 
 
 def _up(lift: Lift, distance_m: float) -> Shift[StackContext]:
-    """Return the state of a way up, which ends so near to its end."""
+    """Return the state of a way up, which ends so near to its end, but not before its middle."""
     way = np.array([0.0, 0.0, lift.height])
-    return Shift(lambda context: way, distance_m, lift.speed, lift.longest)
+    return Shift(lambda context: way, min(distance_m, 0.5 * lift.height), lift.speed, lift.longest)
 
 
 def _pick(actions: Actions) -> StateMachineDecider[StackContext]:

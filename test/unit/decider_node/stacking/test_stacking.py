@@ -11,7 +11,7 @@ from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
 from decider_node.stacking.cell import FULL, STANDARD, place_on_shelf, regions
 from decider_node.stacking.layout import Layout
-from decider_node.stacking.profile.actions import Actions, DispatchKind, Waits
+from decider_node.stacking.profile.actions import Actions, DispatchKind, Lift, Waits
 from decider_node.stacking.profile.regions import Region, RegionShape, Window
 from handiwork_core.model.geometry import Pose, Rotation
 from support.cells.kinematic_cell import HOME, TICK_S, Stacking, on_belt
@@ -362,3 +362,12 @@ def test_waits_and_locks_are_those_of_the_cells_file() -> None:
     stacking.cell._seal = seal  # type: ignore[method-assign]
     stacking.run(500)
     assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_short_lift_lifts_too() -> None:
+    site = replace(STANDARD, actions=Actions(pick_lift=Lift(0.04)))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    height = stacking.cell.poses["bin_0"].translation_m[2]
+    while not stacking.context.is_lifted:
+        stacking.tick()
+    assert stacking.cell.poses["bin_0"].translation_m[2] > height + 0.03
