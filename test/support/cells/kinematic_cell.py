@@ -9,7 +9,7 @@ import numpy as np
 from decider_node.motion.command import MotionCommand
 from decider_node.stacking.application import stacking_network
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import STANDARD
+from decider_node.stacking.cell import STANDARD, StackingCell
 from decider_node.stacking.context import StackContext
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import (
@@ -96,9 +96,11 @@ class KinematicCell:
 class Stacking:
     """A network on a kinematic cell."""
 
-    def __init__(self, bins: dict[str, Pose], layout: Layout, *, corrects: bool = True) -> None:
+    def __init__(
+        self, bins: dict[str, Pose], layout: Layout, *, corrects: bool = True, site: StackingCell = STANDARD
+    ) -> None:
         self.cell = KinematicCell(bins)
-        self.context = StackContext(self.cell, replace(STANDARD, layout=layout), corrects)
+        self.context = StackContext(self.cell, replace(site, layout=layout), corrects)
         self.network = stacking_network(self.context, lambda _: MotionCommand(HOME))
         self.now_s, self.leaves = 0.0, [""]
 

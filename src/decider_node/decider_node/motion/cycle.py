@@ -16,6 +16,8 @@ from .bounded_step import solve_bounded
 from .collision_avoidance import add_point_rate, near_rows
 
 MOST_ROWS = 24
+BRAKE_SHARE = 0.8
+"""Share of the limit of acceleration with which a joint brakes before its limit of position."""
 TURN_WEIGHT = 0.09
 """Weight of a turn of the tool against a shift, m^2/rad^2."""
 
@@ -61,6 +63,19 @@ def brought(error: float, gain: float, most: float, brake: float) -> float:
 
 
 @kernel
+def stoppable(room: float, brake: float, dt: float) -> float:
+    """Return the speed from which a joint comes to rest within a room when it brakes after the present cycle only.
+
+    Args:
+        room: Distance from the limit, rad or m; beyond the limit the answer is 0.
+        brake: Deceleration, rad/s^2 or m/s^2.
+        dt: Time of the cycle, s.
+    """
+    most = brake * dt
+    return np.sqrt(most**2 + 2.0 * brake * max(room, 0.0)) - most
+
+
+@kernel
 def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -> None:
     """Write the Jacobian of the EE link in world.
 
@@ -87,6 +102,9 @@ def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -
 def joint_bounds(m: MotionState, robot: RobotArrays, dt: float, low: Array, high: Array) -> None:
     """Write the velocities from which the next cycles can still keep all limits.
 
+    A joint goes on with its velocity for the whole cycle before it can brake, so a longer cycle leaves less of its
+    room for braking.
+
     Args:
         m: The motion.
         robot: Has the position limits.
@@ -95,10 +113,10 @@ def joint_bounds(m: MotionState, robot: RobotArrays, dt: float, low: Array, high
         high: Output, upper bounds, (n,), rad/s or m/s.
     """
     for j in range(len(m.q)):
-        a = m.acceleration[j]
+        a, brake = m.acceleration[j], BRAKE_SHARE * m.acceleration[j]
         least, most = m.rate[j] - a * dt, m.rate[j] + a * dt
-        up = np.sqrt(1.6 * a * max(robot.upper[j] - m.q[j], 0.0))
-        down = np.sqrt(1.6 * a * max(m.q[j] - robot.lower[j], 0.0))
+        up = stoppable(robot.upper[j] - m.q[j], brake, dt)
+        down = stoppable(m.q[j] - robot.lower[j], brake, dt)
         high[j] = max(min(min(most, m.velocity[j]), up), least)
         low[j] = min(max(max(least, -m.velocity[j]), -down), high[j])
 

@@ -106,16 +106,25 @@ class Shift(State[M]):
         offset: Returns the way in world, (3,), m.
         distance_m: Distance from the end at which the state ends, m.
         speed: Share of the speed limits.
+        longest_s: Time after which the state ends wherever the tip is then, s; None: it ends by the distance alone.
     """
 
-    def __init__(self, offset: Callable[[M], ArrayLike], distance_m: float, speed: float = 1.0) -> None:
+    def __init__(
+        self,
+        offset: Callable[[M], ArrayLike],
+        distance_m: float,
+        speed: float = 1.0,
+        longest_s: float | None = None,
+    ) -> None:
         self._offset, self._distance_m, self._speed = offset, distance_m, speed
+        self._longest_s, self._start_s = longest_s, 0.0
         self._start, self._length_m = Pose.identity(), 0.0
         self._way: Array = np.zeros(3)
         self._posture: Array | None = None
 
     def enter(self, moment: TickContext[M]) -> None:
         """Remember the start, and compute the way."""
+        self._start_s = moment.now_s
         self._start, self._posture = moment.context.tip, moment.context.cell.joints()
         way = np.asarray(self._offset(moment.context), dtype=np.float64)
         self._length_m = float(np.linalg.norm(way))
@@ -129,7 +138,8 @@ class Shift(State[M]):
         context.target = end
         context.cell.go(MotionCommand(ahead, posture=self._posture, speed=self._speed))
         left_m = float(np.linalg.norm(context.tip.translation_m - end.translation_m))
-        return None if left_m < self._distance_m else self
+        is_over = self._longest_s is not None and moment.now_s - self._start_s >= self._longest_s
+        return None if is_over or left_m < self._distance_m else self
 
     def _at(self, distance_m: float) -> Pose:
         """Return the pose at a distance along the line."""

@@ -12,6 +12,7 @@ from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.network import Network
 from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
 from decider_node.network.timed import Act, WaitState
+from decider_node.network.traversal import Rules
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .cell import above_shelf
@@ -20,8 +21,10 @@ from .context import StackContext
 from .grasping import to_grasp
 from .monitors import monitors
 from .placing import PlacePlan
+from .profile.actions import Actions, DispatchKind, Lift
 
-CLOSE_LIMIT_S, LOCK_LIMIT_S, LIFT_M = 3.0, 15.0, 0.3
+LIFT_M = 0.3
+"""Longest way up of a bin that hangs in the cup after a start, m."""
 UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 
@@ -43,6 +46,21 @@ class Dispatch(Decider[StackContext]):
         if context.place is None:
             return Decision("set_aside" if is_shelf_free(context) else "hold_bin")
         return Decision("place_bin")
+
+
+class CortexDispatch(Decider[StackContext]):
+    """Decides between the four actions of Isaac Cortex's bin stacking; a bin for which no place is open is held."""
+
+    def decide(self, moment: TickContext[StackContext]) -> Decision | None:
+        """Return the child of the next action."""
+        context = moment.context
+        if context.is_complete or context.active is None or context.grasp is None:
+            return Decision("go_home")
+        if not context.is_attached:
+            return Decision("pick_bin")
+        if context.needs_flip:
+            return Decision("flip_bin")
+        return Decision("hold_bin" if context.place is None else "place_bin")
 
 
 class HoldBin(Decider[StackContext]):
@@ -112,22 +130,30 @@ def _is_up(context: StackContext) -> None:
     context.is_lifted = True
 
 
-def _pick() -> StateMachineDecider[StackContext]:
+def _limit(limit_s: float | None) -> float:
+    return np.inf if limit_s is None else limit_s
+
+
+def _up(lift: Lift, distance_m: float) -> Shift[StackContext]:
+    """Return the state of a way up, which ends so near to its end, but not before its middle."""
+    way = np.array([0.0, 0.0, lift.height])
+    return Shift(lambda context: way, min(distance_m, 0.5 * lift.height), lift.speed, lift.longest)
+
+
+def _pick(actions: Actions) -> StateMachineDecider[StackContext]:
+    waits, at_bin = actions.waits, actions.at_bin
+
     def off(context: StackContext) -> None:
         context.cell.suck(on=False)
         context.posture = None
 
-    def back(context: StackContext) -> Array:
-        """Return the way up; first out of the cavity or off the shelf, which is up as well."""
-        return np.array([0.0, 0.0, LIFT_M])
-
     states: list[State[StackContext]] = [
         Write(off),
-        Reach(to_grasp, 0.0015, 0.02),
-        Stay(to_grasp, 0.4),
-        Lock(LOCK_LIMIT_S),
-        TryClose("closing", close, CLOSE_LIMIT_S),
-        Shift(back, 0.05, 0.5),
+        Reach(to_grasp, at_bin.distance, at_bin.turn),
+        Stay(to_grasp, waits.before_closing),
+        Lock(_limit(waits.lock)),
+        TryClose("closing", close, _limit(waits.closing)),
+        _up(actions.pick_lift, 0.05),  # out of the cavity or off the shelf, which is up as well
         Write(_is_up),
         Unlock(),
     ]
@@ -149,9 +175,11 @@ def _open(context: StackContext) -> None:
     context.cell.suck(on=False)
 
 
-def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineDecider[StackContext]:
+def _to_shelf(
+    name: str, actions: Actions, after: Callable[[StackContext], None]
+) -> StateMachineDecider[StackContext]:
     """Return a machine that lays the held bin onto the shelf and leaves it there."""
-    plan = PlacePlan()
+    plan, waits, at_shelf = PlacePlan(), actions.waits, actions.at_shelf
 
     def pass_shelf(context: StackContext) -> MotionCommand:
         """Return a command beyond the shelf and over it, the cup down: from here both sides are free."""
@@ -161,9 +189,9 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
 
     states: list[State[StackContext]] = [
         Write(plan.to_shelf),
-        Reach(plan.shelf_command, 0.006, 0.03),
-        Stay(plan.shelf_command, 0.2),
-        Lock(LOCK_LIMIT_S),
+        Reach(plan.shelf_command, at_shelf.distance, at_shelf.turn),
+        Stay(plan.shelf_command, waits.on_shelf),
+        Lock(_limit(waits.lock)),
         Write(_open),
         WaitState(0.2),
         Shift(plan.off_shelf, 0.03, 0.6),
@@ -175,20 +203,20 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
     return StateMachineDecider(name, SequenceDecider(states))
 
 
-def _flip() -> StateMachineDecider[StackContext]:
+def _flip(actions: Actions) -> StateMachineDecider[StackContext]:
     def grasp_again(context: StackContext) -> None:
         context.posture = None
 
-    return _to_shelf("flip_bin", grasp_again)
+    return _to_shelf("flip_bin", actions, grasp_again)
 
 
-def _set_aside() -> StateMachineDecider[StackContext]:
+def _set_aside(actions: Actions) -> StateMachineDecider[StackContext]:
     """Return a machine for a held bin without an open place: the bins that lie in the places are picked first then."""
 
     def choose_again(context: StackContext) -> None:
         context.active = context.posture = None
 
-    return _to_shelf("set_aside", choose_again)
+    return _to_shelf("set_aside", actions, choose_again)
 
 
 def _pan_heading(context: StackContext, at: Array) -> float:
@@ -198,8 +226,8 @@ def _pan_heading(context: StackContext, at: Array) -> float:
     return now + float(np.arctan2(at[1], at[0]) - np.arctan2(tip[1], tip[0]))
 
 
-def _place() -> StateMachineDecider[StackContext]:
-    plan = PlacePlan()
+def _place(actions: Actions) -> StateMachineDecider[StackContext]:
+    plan, waits, at_place = PlacePlan(), actions.waits, actions.at_place
 
     def done(context: StackContext) -> None:
         """Finish; the stack monitor checks the bin's place, and a bin that is not in it is picked and placed again."""
@@ -209,12 +237,12 @@ def _place() -> StateMachineDecider[StackContext]:
     states: list[State[StackContext]] = [
         Write(plan.to_stack),
         Reach(plan.over_command, 0.15, 0.4),
-        Reach(plan.stack_command, 0.003, 0.01),
-        Stay(plan.stack_command, 0.3),
-        Lock(LOCK_LIMIT_S),
+        Reach(plan.stack_command, at_place.distance, at_place.turn),
+        Stay(plan.stack_command, waits.before_opening),
+        Lock(_limit(waits.lock)),
         Write(_open),
         WaitState(0.1),
-        Shift(lambda context: np.array([0.0, 0.0, 0.12]), 0.03, 0.6),
+        _up(actions.leave, 0.03),
         Write(done),
         Unlock(),
     ]
@@ -230,14 +258,17 @@ def stacking_network(
         context: The logical state.
         home: Returns the command above the belt.
     """
+    actions = context.site.actions
     children: dict[str, Decider[StackContext]] = {
         "go_home": GoHome("go_home", home),
-        "pick_bin": _pick(),
+        "pick_bin": _pick(actions),
         "lift_bin": _lift(),
-        "flip_bin": _flip(),
-        "place_bin": _place(),
-        "set_aside": _set_aside(),
+        "flip_bin": _flip(actions),
+        "place_bin": _place(actions),
+        "set_aside": _set_aside(actions),
         "hold_bin": HoldBin("hold_bin"),
     }
-    root = Dispatch("dispatch", children)
-    return Network(root, context, monitors(), stop=context.cell.stop, renew=context.renew)
+    is_cortex = actions.dispatch is DispatchKind.CORTEX
+    root = CortexDispatch("dispatch", children) if is_cortex else Dispatch("dispatch", children)
+    rules = Rules.CORTEX if is_cortex else Rules.STRICT
+    return Network(root, context, monitors(), stop=context.cell.stop, renew=context.renew, rules=rules)

@@ -52,8 +52,8 @@ class CupPose:
 
     world_T_tip: Pose
     needs_flip: bool
-    length_m: float
-    """Straight way of the approach, along the cup's axis, m."""
+    from_inside: bool
+    """True when the cup reaches into the bin, down to its bottom."""
 
     @property
     def axis(self) -> Array:
@@ -115,7 +115,7 @@ def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) ->
     tip = world_T_bin @ (INSIDE if from_inside else OUTSIDE if wall is None else _on_wall(*wall))
     if half_turned:
         tip = Pose.of(tip.translation_m, tip.rotation @ HALF_TURN)
-    return CupPose(tip, from_inside or wall is not None, HEIGHT_M + 0.06 if from_inside else 0.1)
+    return CupPose(tip, from_inside or wall is not None, from_inside)
 
 
 def stands_at(world_T_bin: Pose, place: Pose) -> bool:

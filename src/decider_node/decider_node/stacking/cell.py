@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -26,9 +26,13 @@ from handiwork_core.scene.loader import Scene, SceneObject
 
 from .bin import HEIGHT_M, WIDTH_M, bin_body
 from .layout import Layout
+from .profile.actions import Actions
+from .profile.regions import Region, RegionShape, Window
 
 ON_FLOOR_M = 0.13
 """Height of a bin's middle over the floor below which it lies there, m."""
+OVER_SHELF, LOW_MIDDLE = "over_shelf", "low_middle"
+"""Names of the regions of the standard cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Belt:
         speed: Speed while no bin waits, m/s.
         barrier_y: y below which a bin stops the belt, as a light barrier does.
         pick_y: y up to which a bin on the belt is picked; bins farther back are left to come.
+        stops: True to stop the belt while a bin waits at its end; else it runs all the time.
     """
 
     x: float = 0.0
@@ -54,6 +59,7 @@ class Belt:
     speed: float = 0.3
     barrier_y: float = 0.62
     pick_y: float = 0.78
+    stops: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,10 @@ class StackingCell:
         reach: Distances from the arm's axis between which a loose bin is picked.
         middle: Middle of a capsule between belt and stack that the arm crosses above, 0.2 m thick to each side.
         divide: y / x of the line through the base that parts the side of the belt from that of the stack.
+        regions: Regions that count in place of that capsule; empty: the capsule.
+        over_shelf: Radius of the region around a bin on the shelf.
+        window: Where loose bins are picked, beside ``reach`` and ``belt.pick_y``; None: anywhere there.
+        actions: Decisions, times, funnels and speeds of the network.
     """
 
     layout: Layout
@@ -138,6 +148,15 @@ class StackingCell:
     reach: tuple[float, float] = (0.3, 1.12)
     middle: tuple[float, float, float] = (0.42, 0.24, -0.55)
     divide: float = 0.5
+    regions: tuple[Region, ...] = ()
+    over_shelf: float = 0.19
+    window: Window | None = None
+    actions: Actions = field(default_factory=Actions)
+
+    @property
+    def crossing(self) -> frozenset[str]:
+        """Names of the regions that count while the tip goes from one side to the other."""
+        return frozenset(region.name for region in self.regions) or frozenset({LOW_MIDDLE})
 
     @property
     def dropped_z(self) -> float:
@@ -236,18 +255,18 @@ def scene(site: StackingCell, bins: int, parked: Pose) -> Scene:
 def regions(site: StackingCell) -> dict[str, tuple[WorldObject, Pose]]:
     """Return body and pose of the regions by name.
 
-    ``over_shelf`` keeps the arm off a bin on the shelf, ``low_middle`` keeps it up between the sides.
+    ``over_shelf`` keeps the arm off a bin on the shelf; ``low_middle``, or those of the cell's file in its place, keep
+    it up between the sides.
 
     Args:
         site: The cell.
     """
     shelf = (site.shelf.radius - 0.5 * HEIGHT_M) * shelf_axis(site.shelf) + (0.0, 0.0, site.shelf.tool_z)
-    ball = Shape(ShapeKind.SPHERE, np.array([0.19]), Pose.identity())
-    capsule = Shape(ShapeKind.CAPSULE, np.array([0.2, 0.2]), Pose.identity())
-    return {
-        "over_shelf": (WorldObject("over_shelf", (ball,), True), Pose.of(shelf)),
-        "low_middle": (WorldObject("low_middle", (capsule,), True), Pose.of(site.middle)),
-    }
+    ball = Shape(ShapeKind.SPHERE, np.array([site.over_shelf]), Pose.identity())
+    low_middle = Region(LOW_MIDDLE, RegionShape.CAPSULE, site.middle, 0.2, 0.2)
+    crossing = site.regions or (low_middle,)
+    found = {OVER_SHELF: (WorldObject(OVER_SHELF, (ball,), True), Pose.of(shelf))}
+    return found | {region.name: (region.body, region.world_T_region) for region in crossing}
 
 
 def obstacles(site: StackingCell) -> World:

@@ -68,7 +68,11 @@ def is_near(site: StackingCell, state: ObjectState) -> bool:
     """
     x, y, z = state.world_T_object.translation_m
     near_m, far_m = site.reach
-    return bool(near_m < np.hypot(x, y) < far_m and z >= site.dropped_z and y <= site.belt.pick_y)
+    within = near_m < np.hypot(x, y) < far_m and z >= site.dropped_z and y <= site.belt.pick_y
+    window = site.window
+    return bool(
+        within and (window is None or window.holds(x, y) or is_on_shelf(site.shelf, state.world_T_object))
+    )
 
 
 def is_on_shelf(shelf: Shelf, pose: Pose) -> bool:

@@ -24,12 +24,14 @@ def to_grasp(context: StackContext) -> MotionCommand:
         raise RuntimeError("no bin is active: dispatch may decide for pick_bin only with one")
     grasp = context.grasp
     away = grasp.world_T_tip.translation_m - context.tip.translation_m
-    length = min(grasp.length_m, float(np.linalg.norm(away)) + 0.02)
+    actions = context.site.actions
+    funnel = actions.inside if grasp.from_inside else actions.outside
+    length = min(funnel.length, float(np.linalg.norm(away)) + 0.02)
     # A little into the surface, so that the lip seals.
     goal = Pose.of(grasp.world_T_tip.translation_m + 0.0003 * grasp.axis, grasp.world_T_tip.rotation)
     return MotionCommand(
         goal,
-        Approach.along(length * grasp.axis, 0.005),
+        Approach.along(length * grasp.axis, funnel.deviation),
         posture=context.posture,
         world_v_target=frozen([*context.drift, 0.0, 0.0, 0.0]),
     )

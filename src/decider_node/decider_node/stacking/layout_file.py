@@ -9,8 +9,10 @@ from pathlib import Path
 from handiwork_core.config.dataclass_loader import ConfigError, load
 
 from .bin import HEIGHT_M, LENGTH_M, WIDTH_M
-from .cell import STANDARD, Belt, Feeder, Pallet, Shelf, StackingCell
+from .cell import OVER_SHELF, STANDARD, Belt, Feeder, Pallet, Shelf, StackingCell
 from .layout import Layout
+from .profile.actions import Actions
+from .profile.regions import Region, Window
 
 MOST_PLACES = 1000
 CLEAR_M = 0.02
@@ -58,6 +60,10 @@ class CellFile:
     reach: tuple[float, float] = STANDARD.reach
     middle: tuple[float, float, float] = STANDARD.middle
     divide: float = STANDARD.divide
+    regions: tuple[Region, ...] = STANDARD.regions
+    over_shelf: float = STANDARD.over_shelf
+    window: Window | None = STANDARD.window
+    actions: Actions = STANDARD.actions
 
 
 def load_layout(path: Path) -> Layout:
@@ -91,7 +97,8 @@ def load_cell(path: Path) -> StackingCell:
         raise ConfigError(str(path), faults)
     return StackingCell(
         found.layout.layout, found.belt, found.shelf, found.pallet, found.feeder, found.home, found.floor_z,
-        found.carry_z, found.reach, found.middle, found.divide,
+        found.carry_z, found.reach, found.middle, found.divide, found.regions, found.over_shelf, found.window,
+        found.actions,
     )  # fmt: skip
 
 
@@ -138,6 +145,13 @@ def _cell_faults(found: CellFile) -> list[str]:
         )
     if not 0.0 <= found.reach[0] < found.reach[1]:
         faults.append(f"reach: is {found.reach}; write the smaller distance first")
+    names = [region.name for region in found.regions]
+    if twice := {name for name in names if names.count(name) > 1 or name == OVER_SHELF}:
+        faults.append(
+            f"regions: the name {min(twice)!r} is there twice, or that of the shelf's region; write another"
+        )
+    if found.over_shelf <= 0.0:
+        faults.append(f"over_shelf: is {found.over_shelf}; write a radius, more than 0 m")
     if found.floor_z >= min(found.layout.ground_z, belt.top_z):
         faults.append(f"floor_z: is {found.floor_z}; write less than layout.ground_z and belt.top_z")
     return [*faults, *_off_pallet(found)]

@@ -8,7 +8,7 @@ from decider_node.motion.approach import are_close
 from decider_node.network.network import FunctionMonitor, Monitor
 
 from .bin import grasp_of
-from .cell import place_on_shelf
+from .cell import OVER_SHELF, place_on_shelf
 from .choice import Refused, best_bin, can_be_picked, is_on_shelf, refusal
 from .context import StackContext
 from .occupancy import StackMonitor, choose_place
@@ -59,7 +59,9 @@ def switch_belt(context: StackContext, now_s: float) -> None:
         now_s: Time of the tick, s.
     """
     stacked = set(context.places.values())
-    waiting = any(name not in stacked and _waits(context, name) for name in context.bins)
+    waiting = context.site.belt.stops and any(
+        name not in stacked and _waits(context, name) for name in context.bins
+    )
     context.cell.run_belt(on=not waiting)
 
 
@@ -155,24 +157,23 @@ def choose_grasp(context: StackContext, now_s: float) -> None:
 def switch_regions(context: StackContext, now_s: float) -> None:
     """Switch the regions.
 
-    ``over_shelf`` counts unless the tip goes there; ``low_middle`` counts while the tip goes from one side to the
-    other.
+    ``over_shelf`` counts unless the tip goes there; the others count while the tip goes from one side to the other.
 
     Args:
         context: The logical state.
         now_s: Time of the tick, s.
     """
-    off = set()
+    off: set[str] = set()
     if context.target is not None:
         place = place_on_shelf(context.site.shelf).translation_m
         if min(np.linalg.norm(p.translation_m - place) for p in (context.target, context.tip)) < 0.35:
-            off |= {"over_shelf", "low_middle"}
+            off |= {OVER_SHELF, *context.site.crossing}
         sides = [
             np.sign(p.translation_m[0] * context.site.divide - p.translation_m[1])
             for p in (context.target, context.tip)
         ]
         if sides[0] == sides[1]:
-            off.add("low_middle")
+            off |= context.site.crossing
     context.cell.set_off(frozenset(off))
 
 

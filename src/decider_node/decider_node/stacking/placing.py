@@ -13,21 +13,9 @@ from .cell import place_on_shelf, shelf_axis
 from .context import StackContext
 
 UP = np.array([0.0, 0.0, 1.0])
-NEAR_M = 0.03
-"""Distance of the tip from its target below which the misalignment is measured and corrected, m."""
 NEAR_SHELF_M = 0.06
-"""The same above the shelf, m."""
-SHARE = 0.1
-"""Share of the misalignment that is corrected at each tick."""
-MOST_OFF_PLACE_M = 0.004
-"""Largest deviation of the bin below that is followed along x and y, m."""
+"""Distance of the tip from its target above the shelf below which it follows the measured bin, m."""
 MOST_CORRECTION = np.array([0.03, 0.03, 0.2])
-FUNNEL_M, FUNNEL_STD_M = 0.3, 0.005
-DOWN_SPEED = 0.4
-"""Share of the speed limits down the funnel.
-
-Faster, joints at their limits let the tip swing out of the funnel, and it is pushed up again.
-"""
 RELEASE_M = 0.0005
 """Height above the place at which the bin is let go, m: a bin that is pressed down shears the cup."""
 TOUCHING_M = 0.002
@@ -112,7 +100,10 @@ class PlacePlan:
         self._index, self._place = context.place, context.layout.place(context.place)
         self._tip, self._posture, _ = tip_for(context, self._place)
         at = self._tip.translation_m
-        high = Pose.of((at[0], at[1], max(context.site.carry_z, at[2] + FUNNEL_M)), self._tip.rotation)
+        high = Pose.of(
+            (at[0], at[1], max(context.site.carry_z, at[2] + context.site.actions.place.length)),
+            self._tip.rotation,
+        )
         self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
@@ -163,9 +154,10 @@ class PlacePlan:
         x, y, heading = context.correction
         turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
         goal = self._tip.translation_m + (x, y, RELEASE_M)
-        approach = Approach.along((0.0, 0.0, -FUNNEL_M), FUNNEL_STD_M)
+        actions = context.site.actions
+        approach = Approach.along((0.0, 0.0, -actions.place.length), actions.place.deviation)
         return MotionCommand(
-            Pose.of(goal, turn @ self._tip.rotation), approach, self._posture, speed=DOWN_SPEED
+            Pose.of(goal, turn @ self._tip.rotation), approach, self._posture, speed=actions.place_speed
         )
 
     def shelf_command(self, context: StackContext) -> MotionCommand:
@@ -176,7 +168,8 @@ class PlacePlan:
         """
         if context.corrects and not self._by_wall:
             self._follow_hold(context)
-        approach = Approach.along((0.0, 0.0, -0.25), 0.02)
+        funnel = context.site.actions.shelf
+        approach = Approach.along((0.0, 0.0, -funnel.length), funnel.deviation)
         goal = Pose.of(self._tip.translation_m + (0.0, 0.0, RELEASE_M), self._tip.rotation)
         return MotionCommand(goal, approach, self._posture)
 
@@ -195,7 +188,8 @@ class PlacePlan:
         if name is None:
             return place
         under = context.bins[name].world_T_object.translation_m[:2]
-        return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))
+        most = context.site.actions.correction.most
+        return np.asarray(place + np.clip(under - place, -most, most))
 
     def _follow_hold(self, context: StackContext) -> None:
         """Aim with the bin as the cup really holds it, while the tip is near and slow and the bin hangs free."""
@@ -210,14 +204,15 @@ class PlacePlan:
         """Move the target by a share of the misalignment, when the tip follows it already."""
         if context.active is None or not context.is_attached:
             return
+        rule = context.site.actions.correction
         offset = self._tip.translation_m[:2] + context.correction[:2] - context.tip.translation_m[:2]
         held = context.bins[context.active].world_T_object
         height = held.translation_m[2] - self._place.translation_m[2]
-        if float(np.linalg.norm(offset)) > NEAR_M or height < TOUCHING_M:
+        if float(np.linalg.norm(offset)) > rule.near or height < TOUCHING_M:
             return
         apart = self.wanted(context) - held.translation_m[:2]
-        lag = self._tip_heading(context)
-        step = SHARE * np.array([*(apart - offset), self._heading_error(held) - lag])
+        turn = self._heading_error(held) - self._tip_heading(context) if rule.turns else 0.0
+        step = rule.share * np.array([*(apart - offset), turn])
         context.correction[:] = np.clip(context.correction + step, -MOST_CORRECTION, MOST_CORRECTION)
 
     def _tip_heading(self, context: StackContext) -> float:

@@ -13,7 +13,6 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .bin import HEIGHT_M, INSIDE, OUTSIDE, WALL_M, turned
 from .cell import StackingCell, above_shelf, place_on_shelf, shelf_axis
-from .placing import FUNNEL_M
 from .seeds import JOINTS, CupSolver
 
 Solver = Callable[[Pose, Array | None], Array | None]
@@ -58,7 +57,7 @@ def poses(site: StackingCell) -> Iterator[tuple[str, tuple[Pose, ...], str]]:
             tips,
             "move its column, or take an arm with more reach",
         )
-        height = max(site.carry_z, float(tips[0].translation_m[2]) + FUNNEL_M)
+        height = max(site.carry_z, float(tips[0].translation_m[2]) + site.actions.place.length)
         over = tuple(Pose.of((*tip.translation_m[:2], height), tip.rotation) for tip in tips)
         text = _text(f"layout: above place {index}", over[0])
         yield text, over, "write a smaller carry_z, fewer layers, or move its column"

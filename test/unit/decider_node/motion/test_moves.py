@@ -84,3 +84,15 @@ def test_a_shift_that_is_pushed_aside_comes_back_to_its_line() -> None:
         if state.step(moment) is None:
             break
     assert np.linalg.norm(arm.tip.translation_m - start - (0.0, 0.0, 0.3)) < 0.01
+
+
+def test_a_shift_with_a_longest_time_ends_on_its_way() -> None:
+    arm = ArmOnly(Pose.of((0.7, 0.2, 0.1), DOWN))
+    state, locks = Shift[ArmOnly](lambda _: (0.0, 0.0, 0.3), 0.01, longest_s=0.2), Locks()
+    decider = Decider[ArmOnly]("lift")
+    state.enter(TickContext(arm, 5.0, None, decider, locks))
+    begun = arm.tip.translation_m
+    for k in range(20):
+        assert state.step(TickContext(arm, 5.0 + k * CYCLE_S, None, decider, locks)) is state
+    assert state.step(TickContext(arm, 5.2, None, decider, locks)) is None
+    assert 0.005 < arm.tip.translation_m[2] - begun[2] < 0.25

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController
@@ -55,3 +56,25 @@ def test_after_a_silence_it_begins_from_what_is_measured() -> None:
     assert later is not None
     assert np.allclose(later.q, moved)
     assert not later.rate.any()
+
+
+@pytest.mark.parametrize("cycle_s", [0.01, 0.03, LONGEST_S])
+def test_every_point_leaves_room_to_brake_before_a_limit_of_position(cycle_s: float) -> None:
+    """The hand is to turn on and on, so its last joint runs against its limit."""
+    cycles, q, most = made()
+    robot = load_robot(FR3)
+    upper = np.array([robot.joints[name].upper for name in robot.arm("").joint_names])
+    now_s, nearest = 5.0, np.inf
+    for _ in range(round(6.0 / cycle_s)):
+        tool = cycles.controller.tool_pose(q)
+        ahead = tool @ Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle((0.0, 0.0, 1.0), 0.3))
+        point = cycles.point(MotionCommand(ahead), now_s, q, np.zeros(7))
+        assert point is not None
+        rest = point.q + 0.5 * point.rate * np.abs(point.rate) / most
+        assert (rest <= upper + 1e-9).all(), (
+            f"the joints would come to rest {rest - upper} beyond their limits"
+        )
+        nearest = min(nearest, float((upper - point.q).min()))
+        now_s += cycle_s
+        q = at(point, now_s - cycle_s, now_s)
+    assert nearest < 0.01, "no joint came to its limit, so the limit was not tried"

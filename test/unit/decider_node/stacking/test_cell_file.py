@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from decider_node.stacking.cell import FULL, SMALL, STANDARD, Shelf, fixtures
+from decider_node.stacking.bin import OUTSIDE
+from decider_node.stacking.cell import FULL, SMALL, STANDARD, Shelf, fixtures, regions
 from decider_node.stacking.layout import Layout
 from decider_node.stacking.layout_file import load_cell
+from decider_node.stacking.profile.actions import DispatchKind
+from decider_node.stacking.profile.regions import Window
 from decider_node.stacking.reach import check_reach
 from decider_node.stacking.scene_file import scene_text
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -54,12 +57,29 @@ def test_every_part_counts(tmp_path: Path) -> None:
         ("pallet: {x: 0.2}\n", "layout.xs: 0.64 is 0.440 m from the middle of the pallet"),
         ("floor_z: -0.3\n", "write less than layout.ground_z"),
         ("belts: {}\n", "belts"),
+        ("over_shelf: 0.0\n", "write a radius, more than 0 m"),
+        (
+            "regions: [{name: over_shelf, shape: sphere, center: [0, 0, 0], radius: 0.1}]\n",
+            "regions: the name 'over_shelf' is there twice, or that of the shelf's region",
+        ),
     ],
 )
 def test_faults_name_the_key_and_the_remedy(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_cell(written(tmp_path, LAYOUT + text))
     assert words in str(caught.value)
+
+
+def test_the_ur10_reaches_the_cell_of_cortex_and_its_numbers_are_read() -> None:
+    site = load_cell(ROOT / "config/stacking/cortex.yaml")
+    check_reach(site, UR10, UR10.arm(""), "cortex.yaml")
+    assert len(site.layout) == 36
+    tool_z = (site.layout.place(0) @ OUTSIDE).translation_m[2]
+    assert np.isclose(tool_z, -0.519)
+    assert np.isclose(site.dropped_z, -1.0)
+    assert site.actions.dispatch is DispatchKind.CORTEX
+    assert site.window == Window((-0.4, 0.4), (0.0, 0.7))
+    assert {"over_shelf", *site.crossing} == set(regions(site))
 
 
 @pytest.mark.parametrize("layout", [FULL, SMALL])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
-from decider_node.stacking.cell import FULL, STANDARD, place_on_shelf
+from decider_node.stacking.cell import FULL, STANDARD, place_on_shelf, regions
 from decider_node.stacking.layout import Layout
+from decider_node.stacking.profile.actions import Actions, DispatchKind, Lift, Waits
+from decider_node.stacking.profile.regions import Region, RegionShape, Window
 from handiwork_core.model.geometry import Pose, Rotation
 from support.cells.kinematic_cell import HOME, TICK_S, Stacking, on_belt
 
@@ -292,3 +296,78 @@ def test_regions_count_only_where_they_help() -> None:
         stacking.tick()
     stacking.run(20)
     assert "over_shelf" in stacking.cell.off
+
+
+def test_the_decisions_of_cortex_place_a_bin_that_hangs_in_the_cup_without_a_lift() -> None:
+    site = replace(STANDARD, actions=Actions(dispatch=DispatchKind.CORTEX))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    cell = stacking.cell
+    cell.poses["bin_0"] = Pose.of(cell.at.translation_m - (0.0, 0.0, 0.5 * HEIGHT_M), HOME.rotation)
+    cell.held, cell.on = "bin_0", True
+    assert stacking.run(500) == ["place_bin", "go_home"]
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_an_upright_bin_is_turned_by_the_decisions_of_cortex_too() -> None:
+    site = replace(STANDARD, actions=Actions(dispatch=DispatchKind.CORTEX))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=False)}, TWO, site=site)
+    assert stacking.run(700) == ["pick_bin", "flip_bin", "pick_bin", "place_bin", "go_home"]
+
+
+def test_a_bin_outside_the_window_is_left_to_come() -> None:
+    site = replace(STANDARD, window=Window((-0.4, 0.4), (0.0, 0.5)))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    stacking.run(100)
+    assert stacking.context.active is None
+    stacking.cell.poses["bin_0"] = on_belt(0.45, upside_down=True)
+    stacking.run(500)
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_belt_that_never_stops_runs_while_a_bin_waits() -> None:
+    site = replace(STANDARD, belt=replace(STANDARD.belt, stops=False))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    while not stacking.cell.held:
+        stacking.tick()
+        assert stacking.cell.belt_runs
+
+
+def test_the_regions_of_a_cells_file_count_in_place_of_the_capsule() -> None:
+    dome = Region("dome", RegionShape.SPHERE, (0.0, 0.0, -1.1), 1.1)
+    site = replace(STANDARD, regions=(dome,))
+    assert set(regions(site)) == {"over_shelf", "dome"}
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    while stacking.leaves[-1] != "place_bin":
+        stacking.tick()
+    stacking.run(2)
+    assert stacking.cell.off == frozenset()
+    stacking.run(500)
+    assert stacking.cell.off == frozenset({"dome"})
+
+
+def test_waits_and_locks_are_those_of_the_cells_file() -> None:
+    slow = Actions(waits=Waits(before_closing=1.0, closing=None, lock=None))
+    ticks = []
+    for actions in (Actions(), slow):
+        site = replace(STANDARD, actions=actions)
+        stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+        seal, stacking.cell._seal = stacking.cell._seal, lambda: None  # type: ignore[method-assign]
+        while not stacking.cell.on:
+            stacking.tick()
+        ticks.append(stacking.now_s)
+    assert ticks[1] - ticks[0] == pytest.approx(0.6)
+    for _ in range(round(20.0 / TICK_S)):  # longer than the lock and the closing of the standard cell
+        stacking.tick()
+        assert stacking.cell.on
+    stacking.cell._seal = seal  # type: ignore[method-assign]
+    stacking.run(500)
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_short_lift_lifts_too() -> None:
+    site = replace(STANDARD, actions=Actions(pick_lift=Lift(0.04)))
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, site=site)
+    height = stacking.cell.poses["bin_0"].translation_m[2]
+    while not stacking.context.is_lifted:
+        stacking.tick()
+    assert stacking.cell.poses["bin_0"].translation_m[2] > height + 0.03
