@@ -80,6 +80,7 @@ def fitted(
     solids: Mapping[str, tuple[Solid, ...]],
     protrusion_m: float,
     progress: Callable[[str], None] = lambda _: None,
+    step_m: float = STEP_M,
 ) -> tuple[Spheres, ...]:
     """Return spheres that cover each link, with radii in whole tenths of a millimetre.
 
@@ -87,11 +88,12 @@ def fitted(
         solids: Solids by link, in its frame.
         protrusion_m: Largest protrusion of a sphere, m.
         progress: Called with each link before its spheres are fitted.
+        step_m: Largest distance of samples, m; wider ones need less time and give fewer spheres.
     """
     made = []
     for number, (link, shapes) in enumerate(solids.items(), 1):
         progress(f"fitting spheres to {link} ({number} of {len(solids)})")
-        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
+        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), step_m, rounds=ROUNDS)
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
         left: NDArray[np.int64] = np.arange(len(radii), dtype=np.int64)
