@@ -27,7 +27,6 @@ from robot_description.collision_pairs.shape_pairs import shapes_meet
 from robot_description.formats.given_robot import GivenRobot, known_parts
 from robot_description.solids.primitives import Solid
 from robot_description.spheres.sphere_cover import (
-    STEP_M,
     Coverage,
     all_solids,
     coverage,
@@ -158,15 +157,15 @@ def _fitted(
     """Fit the spheres; those of a cup are tighter, since its rim works close to what is below the object."""
     made = dict[str, Spheres]()
     for link, shapes in solids.items():
-        out_m, step_m = wanted.protrusion_m, STEP_M
+        out_m, coarseness = wanted.protrusion_m, 1.0
         if link == wanted.cup_link:
             out_m = min(CUP_PROTRUSION_M, out_m)
         elif wanted.is_coarse and link not in hands:
-            out_m, step_m = COARSE * out_m, COARSE * step_m
+            out_m, coarseness = COARSE * out_m, COARSE
         progress(
             f"fitting {'coarse ' * wanted.is_coarse}spheres to {link} ({len(made) + 1} of {len(solids)})"
         )
-        (made[link],) = fitted({link: shapes}, out_m, step_m=step_m)
+        (made[link],) = fitted({link: shapes}, out_m, coarseness=coarseness)
     return tuple(made.values())
 
 

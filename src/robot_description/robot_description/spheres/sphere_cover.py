@@ -16,7 +16,7 @@ from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
 
-from .link_spheres import Allowance, fit_link, gaps, surface_of, worst_gap
+from .link_spheres import STEPS, Allowance, fit_link, gaps, surface_of, worst_gap
 
 STEP_M = 0.01
 COVER_M = 0.004
@@ -80,7 +80,7 @@ def fitted(
     solids: Mapping[str, tuple[Solid, ...]],
     protrusion_m: float,
     progress: Callable[[str], None] = lambda _: None,
-    step_m: float = STEP_M,
+    coarseness: float = 1.0,
 ) -> tuple[Spheres, ...]:
     """Return spheres that cover each link, with radii in whole tenths of a millimetre.
 
@@ -88,12 +88,15 @@ def fitted(
         solids: Solids by link, in its frame.
         protrusion_m: Largest protrusion of a sphere, m.
         progress: Called with each link before its spheres are fitted.
-        step_m: Largest distance of samples, m; wider ones need less time and give fewer spheres.
+        coarseness: Factor of the distances of samples; wider ones need less time and give fewer spheres.
     """
     made = []
     for number, (link, shapes) in enumerate(solids.items(), 1):
         progress(f"fitting spheres to {link} ({number} of {len(solids)})")
-        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), step_m, rounds=ROUNDS)
+        allowance = Allowance(protrusion_m, COVER_M)
+        centers, radii = fit_link(
+            shapes, allowance, coarseness * STEP_M, rounds=ROUNDS, steps=STEPS / coarseness
+        )
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
         left: NDArray[np.int64] = np.arange(len(radii), dtype=np.int64)
