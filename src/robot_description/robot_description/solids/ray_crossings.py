@@ -175,11 +175,11 @@ def _windings(
 @kernel
 def _height(corners: Array, u: float, v: float) -> float:
     """Return the last coordinate of the plane through three corners (3, 3)."""
-    au, av = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
-    bu, bv = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
-    area = au * bv - av * bu
+    side_u, side_v = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
+    other_u, other_v = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
+    area = side_u * other_v - side_v * other_u
     if area == 0.0:
         return float(corners[0, 2])
     du, dv = u - corners[0, 0], v - corners[0, 1]
-    x, y = (du * bv - dv * bu) / area, (au * dv - av * du) / area
+    x, y = (du * other_v - dv * other_u) / area, (side_u * dv - side_v * du) / area
     return float(corners[0, 2] + x * (corners[1, 2] - corners[0, 2]) + y * (corners[2, 2] - corners[0, 2]))
