@@ -76,7 +76,7 @@ class MeshSolid:
         axes = [np.linspace(a, b, int(np.ceil((b - a) / step_m)) + 1) for a, b in zip(low, high, strict=True)]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
         cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
-        # The outermost points are always there: whoever asks for few points wants to know how large the solid is.
+        # The outermost points are always there: few points tell how large the solid is.
         ends = np.concatenate([self.samples.argmin(axis=0), self.samples.argmax(axis=0)])
         rows = np.unique(np.concatenate([cells, ends]))
         return np.concatenate([points[self._is_inside(points)], self.samples[rows]])

@@ -21,7 +21,7 @@ from .link_spheres import STEPS, Allowance, fit_link, gaps, surface_of, worst_ga
 STEP_M = 0.01
 COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
-BARE_M = 0.005
+BARE_M = 0.0045
 """Distance of a surface point from the nearest sphere above which it gets one of its own, m."""
 DIRECTIONS = 400
 """Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
@@ -116,7 +116,7 @@ def _patched(
     solids: Sequence[Solid], centers: Array, radii: Array, protrusion_m: float
 ) -> tuple[Array, Array]:
     """Add spheres on the surface where the others, made smaller, leave it bare; they stick out by their radius."""
-    points = surface_of(solids, 0.5 * STEP_M)
+    points = surface_of(solids, 0.3 * STEP_M)
     radius = np.floor((protrusion_m - 2e-4) * 1e4) / 1e4
     bare = gaps(points, centers, radii) if len(radii) else np.full(len(points), np.inf)
     added = list[Array]()
