@@ -28,7 +28,6 @@ KEYS = {
 """The rosdep keys of Python modules that ROS distributions have under another name."""
 OPTIONAL = {
     "mujoco",
-    "coacd",
     "curobo",
     "torch",
     "warp",

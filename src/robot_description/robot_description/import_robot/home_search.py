@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from robot_description.collision_pairs.many_poses import free_joints, many_link_
 from robot_description.collision_pairs.pair_sampling import Pair, pair_gaps
 
 SAMPLES = 400
-APART_M = 0.02
+APART_M, ABOVE_M = 0.02, 0.02
+"""Distances of a home from a collision with itself, and above the foot of the arm, m."""
 STEP = 1e-4
 WIDEST = np.pi
 """Limits of a turning joint beyond this do not shift its home, rad."""
@@ -49,9 +50,29 @@ def search_home(
                 gaps = np.minimum(gaps, pair_gaps(frames, a, b, SAMPLES))
     if gaps.max() < 0.0:
         return None
-    good = np.where(gaps >= min(APART_M, float(gaps.max())), _slowest(robot, ee_link, joints, q), -1.0)
+    can = gaps >= min(APART_M, float(gaps.max()))
+    # Arms often stand on a table: where some samples keep above their foot, the others are left out.
+    above = can & (_height_over_foot(robot, joints, frames) >= ABOVE_M)
+    good = np.where(above if above.any() else can, _slowest(robot, ee_link, joints, q), -1.0)
     best = int(good.argmax())
     return tuple(float(q[name][best]) for name in joints)
+
+
+def _height_over_foot(
+    robot: Robot, joints: Sequence[str], frames: Mapping[str, tuple[Array, Array]]
+) -> Array:
+    """Return the least height (n,) of the spheres that joints after the first one move, over the foot of the arm, m."""
+    moved = {robot.joints[name].child for name in joints[1:]}
+    for joint in robot.joints.values():  # in tree order
+        if joint.parent in moved:
+            moved.add(joint.child)
+    lowest: Array = np.full(SAMPLES, np.inf)
+    for item in robot.spheres:
+        if item.link in moved:
+            turn, place = frames[item.link]
+            heights = (item.centers @ turn[..., 2, :, None])[..., 0] + place[..., 2, None] - item.radii
+            lowest = np.minimum(lowest, heights.min(axis=-1))
+    return lowest - frames[robot.joints[joints[0]].parent][1][..., 2]
 
 
 def _middle(joint: Joint) -> tuple[float, float]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import Robot, Spheres
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Joint, Robot, Spheres
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import expand
 from robot_description.collision_pairs.pair_sampling import (
@@ -47,6 +48,9 @@ CROWDED, DOUBTFUL = 0.05, 0.5
 """Shares of all configurations in which the spheres of a pair touch: above the first, the pair is judged by its shapes;
 above the second, it is reported."""
 
+COARSE = 2.0
+"""Factor of the protrusion, and of the distance of samples, with which coarse spheres are fitted."""
+
 Apart = frozenset[Pair]
 
 
@@ -67,6 +71,7 @@ class Described:
         remarks: Remarks for a person.
         frames: Fixed links that the URDF gets.
         cup: The suction cup; None for none.
+        solids: The collision solids by link, in its frame.
     """
 
     wanted: Wanted
@@ -81,6 +86,7 @@ class Described:
     remarks: Remarks
     frames: tuple[AddedFrame, ...] = ()
     cup: CupFacts | None = None
+    solids: Mapping[str, tuple[Solid, ...]] = field(default_factory=dict)
 
 
 def describe(
@@ -89,6 +95,7 @@ def describe(
     given: GivenRobot | None = None,
     text: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    solids: Mapping[str, tuple[Solid, ...]] | None = None,
 ) -> Described:
     """Derive all data of a robot that Handiwork needs.
 
@@ -98,6 +105,7 @@ def describe(
         given: Data of another tool's robot file; None for none.
         text: The URDF that is expanded already; None: it is read from the file.
         progress: Called with each step.
+        solids: The collision solids by link that are read already; None: they are read.
 
     Raises:
         ConfigError: The URDF has faults; the error lists all.
@@ -111,9 +119,11 @@ def describe(
         arms, cup = with_cup(arms, model, wanted.cup_link, wanted.cup_radius_m)
         text = f"a rim of {2e3 * cup.radius_m:g} mm, 80 kPa, friction 0.5; take the maker's"
         remarks.assumed.append(f"arms.{cup.arm}.suction: {text}")
-    progress(f"reading the collision shapes of {len(model.links)} links")
-    solids = all_solids(root, urdf)
-    spheres = given.spheres or _fitted(solids, wanted, progress)
+    if solids is None:
+        progress(f"reading the collision shapes of {len(model.links)} links")
+        solids = all_solids(root, urdf)
+    hands = _hands(model.joints, arms)
+    spheres = given.spheres or _fitted(solids, wanted, hands, progress)
     if not spheres:
         raise ConfigError(
             str(urdf), ["links: none has a collision shape; add boxes, cylinders, spheres or meshes"]
@@ -134,18 +144,44 @@ def describe(
     _note_frames(arms, frames, remarks)
     return Described(
         wanted, robot, arms, grippers, homes, motion, verdicts, apart,
-        tuple(_covers(spheres, solids, wanted, remarks)), remarks, frames, cup,
+        tuple(_covers(spheres, solids, wanted, remarks)), remarks, frames, cup, solids,
     )  # fmt: skip
 
 
 def _fitted(
-    solids: Mapping[str, tuple[Solid, ...]], wanted: Wanted, progress: Callable[[str], None]
+    solids: Mapping[str, tuple[Solid, ...]],
+    wanted: Wanted,
+    hands: Collection[str],
+    progress: Callable[[str], None],
 ) -> tuple[Spheres, ...]:
     """Fit the spheres; those of a cup are tighter, since its rim works close to what is below the object."""
-    cup = {link: shapes for link, shapes in solids.items() if link == wanted.cup_link}
-    others = {link: shapes for link, shapes in solids.items() if link not in cup}
-    tight = min(CUP_PROTRUSION_M, wanted.protrusion_m)
-    return (*fitted(others, wanted.protrusion_m, progress), *fitted(cup, tight, progress))
+    made = dict[str, Spheres]()
+    for link, shapes in solids.items():
+        out_m, coarseness = wanted.protrusion_m, 1.0
+        if link == wanted.cup_link:
+            out_m = min(CUP_PROTRUSION_M, out_m)
+        elif wanted.is_coarse and link not in hands:
+            out_m, coarseness = COARSE * out_m, COARSE
+        progress(
+            f"fitting {'coarse ' * wanted.is_coarse}spheres to {link} ({len(made) + 1} of {len(solids)})"
+        )
+        (made[link],) = fitted({link: shapes}, out_m, coarseness=coarseness)
+    return tuple(made.values())
+
+
+def _hands(joints: Mapping[str, Joint], arms: Mapping[str, FoundArm]) -> set[str]:
+    """Return the links of grippers, and those that carry them."""
+    hands = {arm.ee_link for arm in arms.values()}
+    hands |= {
+        link
+        for arm in arms.values()
+        if arm.gripper
+        for link in (*arm.gripper.links, *arm.gripper.fixed_links)
+    }
+    for joint in joints.values():  # in tree order
+        if joint.type is JointKind.FIXED and joint.parent in hands:
+            hands.add(joint.child)
+    return hands
 
 
 def _note_frames(arms: Mapping[str, FoundArm], frames: tuple[AddedFrame, ...], remarks: Remarks) -> None:

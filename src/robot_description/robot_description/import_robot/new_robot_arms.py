@@ -35,6 +35,7 @@ class Wanted:
         protrusion_m: Largest protrusion of spheres beyond shapes, m.
         samples: Number of configurations for the verdicts on pairs.
         seed: Seed of these configurations.
+        is_coarse: Whether the arm gets few, large spheres, which are there sooner; those of hands stay as they are.
         cup_link: Link of a suction cup; empty: none.
         cup_radius_m: Radius of its rim, m.
     """
@@ -44,6 +45,7 @@ class Wanted:
     protrusion_m: float = 0.01
     samples: int = 5000
     seed: int = 0
+    is_coarse: bool = False
     cup_link: str = ""
     cup_radius_m: float = 0.02
 

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 
+from .ray_crossings import RayCrossings
 from .winding_number import WindingTree
 
 ON_IT_M = 1e-9
@@ -19,17 +20,17 @@ ON_IT_M = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeshSolid:
-    """A mesh in the link's frame; its triangles need not close: see ``WindingTree``.
+    """A mesh in the link's frame; its triangles need not close.
 
     Attributes:
-        winding: Decides whether points are inside.
+        winding: Decides whether points are inside: by crossings of rays if the mesh is closed, else by solid angles.
         samples: Points on the surface, (n, 3), m, ``spacing_m`` apart or closer. Distances are measured to them, and
             too large by less than that.
         spacing_m: Distance of the samples, m.
         tree: Search tree of the samples.
     """
 
-    winding: WindingTree
+    winding: RayCrossings | WindingTree
     samples: Array
     spacing_m: float
     tree: cKDTree
@@ -45,7 +46,8 @@ class MeshSolid:
         """
         corners = np.asarray(vertices, dtype=np.float64)[triangles]
         samples = surface_points(corners, spacing_m)
-        return cls(WindingTree.of(corners), samples, spacing_m, cKDTree(samples))
+        winding = RayCrossings.of(corners) or WindingTree.of(corners)
+        return cls(winding, samples, spacing_m, cKDTree(samples))
 
     def distance(self, points: Array) -> Array:
         """Return the signed distance of points, negative inside.
@@ -74,7 +76,10 @@ class MeshSolid:
         axes = [np.linspace(a, b, int(np.ceil((b - a) / step_m)) + 1) for a, b in zip(low, high, strict=True)]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
         cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
-        return np.concatenate([points[self._is_inside(points)], self.samples[cells]])
+        # The outermost points are always there: few points tell how large the solid is.
+        ends = np.concatenate([self.samples.argmin(axis=0), self.samples.argmax(axis=0)])
+        rows = np.unique(np.concatenate([cells, ends]))
+        return np.concatenate([points[self._is_inside(points)], self.samples[rows]])
 
     def surface(self, step_m: float) -> Array:
         """Return points on the surface, never closer than the samples are.

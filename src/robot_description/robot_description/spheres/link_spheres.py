@@ -178,6 +178,7 @@ def fit_link(
     step_m: float,
     rooms: Sequence[Limit] = (),
     rounds: int = ROUNDS,
+    steps: float = STEPS,
 ) -> tuple[Array, Array]:
     """Call ``fit`` with samples that are closer on small links.
 
@@ -187,12 +188,13 @@ def fit_link(
         step_m: Largest distance of samples, m.
         rooms: Further bounds of the spheres.
         rounds: Number of times that a part of the spheres is chosen again, 0 or more.
+        steps: Approximate number of samples along the longest side of a link.
 
     Returns:
         Centres, (k, 3), and radii, (k,), m.
     """
     points = np.concatenate([solid.grid(1.0) for solid in solids])
-    step = float(np.clip(float(np.ptp(points, axis=0).max()) / STEPS, FINEST_M, max(step_m, FINEST_M)))
+    step = float(np.clip(float(np.ptp(points, axis=0).max()) / steps, FINEST_M, max(step_m, FINEST_M)))
     return fit(solids, allowance, step, rooms, rounds)
 
 

@@ -16,12 +16,12 @@ from handiwork_core.robot.robot import Spheres
 from robot_description.solids.link_solids import link_solids
 from robot_description.solids.primitives import Solid, union_distance
 
-from .link_spheres import Allowance, fit_link, gaps, surface_of, worst_gap
+from .link_spheres import STEPS, Allowance, fit_link, gaps, surface_of, worst_gap
 
 STEP_M = 0.01
 COVER_M = 0.004
 """Largest distance of a surface point from the nearest sphere, m."""
-BARE_M = 0.005
+BARE_M = 0.0045
 """Distance of a surface point from the nearest sphere above which it gets one of its own, m."""
 DIRECTIONS = 400
 """Number of points on a sphere at which its protrusion is measured; others stick out by 0.4 % of the radius more."""
@@ -80,6 +80,7 @@ def fitted(
     solids: Mapping[str, tuple[Solid, ...]],
     protrusion_m: float,
     progress: Callable[[str], None] = lambda _: None,
+    coarseness: float = 1.0,
 ) -> tuple[Spheres, ...]:
     """Return spheres that cover each link, with radii in whole tenths of a millimetre.
 
@@ -87,11 +88,15 @@ def fitted(
         solids: Solids by link, in its frame.
         protrusion_m: Largest protrusion of a sphere, m.
         progress: Called with each link before its spheres are fitted.
+        coarseness: Factor of the distances of samples; wider ones need less time and give fewer spheres.
     """
     made = []
     for number, (link, shapes) in enumerate(solids.items(), 1):
         progress(f"fitting spheres to {link} ({number} of {len(solids)})")
-        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
+        allowance = Allowance(protrusion_m, COVER_M)
+        centers, radii = fit_link(
+            shapes, allowance, coarseness * STEP_M, rounds=ROUNDS, steps=STEPS / coarseness
+        )
         centers, radii = centers.round(4), np.ceil(radii * 1e4) / 1e4
         # Samples and rounding add some tenths of a millimetre; the promised length holds for the written spheres.
         left: NDArray[np.int64] = np.arange(len(radii), dtype=np.int64)
@@ -111,7 +116,7 @@ def _patched(
     solids: Sequence[Solid], centers: Array, radii: Array, protrusion_m: float
 ) -> tuple[Array, Array]:
     """Add spheres on the surface where the others, made smaller, leave it bare; they stick out by their radius."""
-    points = surface_of(solids, 0.5 * STEP_M)
+    points = surface_of(solids, 0.3 * STEP_M)
     radius = np.floor((protrusion_m - 2e-4) * 1e4) / 1e4
     bare = gaps(points, centers, radii) if len(radii) else np.full(len(points), np.inf)
     added = list[Array]()

@@ -13,7 +13,8 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 from handiwork_core.scene.mesh_file import hull_vertices
 from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
-from robot_description.solids.convex_parts import convex_parts, write_stl
+from robot_description.solids.convex_hulls import VERTICES
+from robot_description.solids.convex_parts import CONCAVITY, MOST, convex_parts, write_stl
 
 OUTLINE = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (0.02, 0.03), (0.02, -0.02), (-0.02, -0.02),
            (-0.02, 0.03), (-0.03, 0.03))  # fmt: skip
@@ -52,6 +53,32 @@ def test_a_convex_mesh_stays_one() -> None:
     corners = np.random.default_rng(0).normal(size=(60, 3)) * 0.02
     hull = ConvexHull(corners)
     assert len(convex_parts(corners, hull.simplices)) == 1
+
+
+def test_parts_cover_a_round_mesh_and_stick_out_little() -> None:
+    turns = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
+    tube = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    around, about = np.meshgrid(turns, tube, indexing="ij")
+    far = 0.03 + 0.008 * np.cos(about)
+    ring = np.stack([far * np.cos(around), far * np.sin(around), 0.008 * np.sin(about)], axis=2).reshape(
+        -1, 3
+    )
+    i, j = np.meshgrid(np.arange(60), np.arange(24), indexing="ij")
+    a, b, c, d = (((i + x) % 60 * 24 + (j + y) % 24).ravel() for x, y in ((0, 0), (1, 0), (1, 1), (0, 1)))
+    triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    parts = convex_parts(ring, triangles)
+    assert 3 < len(parts) <= MOST
+    assert max(len(points) for points, _ in parts) <= VERTICES
+    on_it = ring[triangles].mean(axis=1)
+    grown = [points + 1e-6 * (points - points.mean(axis=0)) / 0.01 for points, _ in parts]
+    assert all(covered(grown, on_it[::7]))
+    for points, faces in parts:
+        corners = points[faces]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert (np.einsum("ij,ij->i", normals, corners.mean(axis=1) - points.mean(axis=0)) > 0.0).all()
+        middles = corners.mean(axis=1)
+        out = np.hypot(np.hypot(middles[:, 0], middles[:, 1]) - 0.03, middles[:, 2]) - 0.008
+        assert out.max() <= 0.5 * CONCAVITY * 0.076 + 0.0005
 
 
 def test_a_urdf_gets_the_parts_where_the_mesh_was(tmp_path: Path) -> None:

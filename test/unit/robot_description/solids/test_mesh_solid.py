@@ -60,6 +60,11 @@ def test_samples_lie_on_the_surface_as_densely_as_asked() -> None:
     assert max(np.linalg.norm(samples - p, axis=1).min() for p in on_it) < 0.003
 
 
+@pytest.mark.parametrize("step_m", [0.01, 0.05, 1.0])
+def test_few_points_are_as_wide_apart_as_many(step_m: float) -> None:
+    np.testing.assert_allclose(np.ptp(ELBOW.grid(step_m), axis=0), np.ptp(VERTICES, axis=0), atol=1e-9)
+
+
 @pytest.mark.slow
 def test_spheres_cover_a_mesh_and_leave_its_notch_free() -> None:
     centers, radii = fit_link((ELBOW,), Allowance(0.012, 0.003), 0.01, rounds=1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import signal
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +58,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--suction", default="", metavar="LINK", help="link of a suction cup, in the place of fingers"
     )
+    parser.add_argument(
+        "--refine", action="store_true", help="go on where an interrupted command has stopped"
+    )
     parser.add_argument("--cup-radius", type=float, default=20.0, help="of the rim of that cup [mm]")
     parser.set_defaults(run=run)
 
@@ -80,11 +86,8 @@ def run(options: argparse.Namespace) -> int:
     urdf = _urdf(options, given)
     name = options.name or re.sub(r"\W+", "_", urdf.name.split(".")[0])
     out = options.out or Path(name)
-    if (out / "robot.yaml").exists():
-        print(
-            f"handiwork new-robot: {out / 'robot.yaml'} exists already; remove it or use --out",
-            file=sys.stderr,
-        )
+    if fault := _taken(out, refines=options.refine):
+        print(f"handiwork new-robot: {fault}", file=sys.stderr)
         return 2
     wanted = Wanted(
         name,
@@ -94,26 +97,65 @@ def run(options: argparse.Namespace) -> int:
         cup_link=options.suction,
         cup_radius_m=options.cup_radius / 1e3,
     )
-    with tempfile.TemporaryDirectory() as meshes:
+    with tempfile.TemporaryDirectory() as meshes, Steps("new-robot") as steps:
         read = _read(urdf, _arguments(options.arguments), Path(meshes))
         portable = PortableUrdf(read.urdf, urdf)
         with_files = with_mesh_files(portable.original, urdf.parent)
-        with Steps("new-robot") as steps:
-            described = describe(urdf, wanted, given, with_files, steps.begin)
-            hands = [arm.gripper for arm in described.arms.values() if arm.gripper is not None]
-            portable.cut({link for hand in hands for link in (*hand.links, *hand.fixed_links)}, steps.begin)
-        described.remarks.assumed[:0] = [*read.assumed, *portable.assumed]
-        described.remarks.doubtful[:0] = [*read.doubtful, *portable.doubtful]
-        if not portable.licences():
-            text = "LICENSE: none is above the description; add the maker's before you pass the folder on"
-            described.remarks.missing.append(text)
-        robot = _written(out, described, portable)
+        solids = None
+        if not options.refine and not (given is not None and given.spheres):
+            coarse = describe(urdf, replace(wanted, is_coarse=True), given, with_files, steps.begin)
+            robot, solids = _finished(out, coarse, portable, read, steps), coarse.solids
+            words = f"{out} is written and loads, with coarse spheres: arms {', '.join(robot.arms)}"
+            used = f"{time.process_time():.0f} s of processor time"
+            print(f"{words}, after {used}; use it now, finer ones follow (Ctrl-C keeps these)", flush=True)
+            _print_launch(out)
+        described = describe(urdf, wanted, given, with_files, steps.begin, solids)
+        robot = _finished(out, described, portable, read, steps)
     for line in report(described):
         print(line)
     print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
-    if (out / SCENE).exists():
-        print(f"then: handiwork launch robot_dir:={out.resolve()} scene_file:={(out / SCENE).resolve()}")
+    _print_launch(out)
     return 0
+
+
+def _taken(out: Path, *, refines: bool) -> str:
+    """Return why the folder cannot be written, or refined; empty if it can."""
+    from robot_description.import_robot.output_files.robot_text import COARSE_LINE
+
+    robot, spheres = out / "robot.yaml", out / "spheres.yaml"
+    if not refines:
+        text = "remove it, use --out, or --refine for coarse spheres"
+        return f"{robot} exists already; {text}" if robot.exists() else ""
+    if not robot.exists() or not spheres.exists():
+        return f"--refine: {out} is no folder of this command; leave out --refine"
+    if COARSE_LINE not in spheres.read_text(encoding="utf-8"):
+        return f"--refine: {spheres} has no coarse spheres; nothing is left to do"
+    return ""
+
+
+def _print_launch(out: Path) -> None:
+    if (out / SCENE).exists():
+        print(
+            f"then: handiwork launch robot_dir:={out.resolve()} scene_file:={(out / SCENE).resolve()}",
+            flush=True,
+        )
+
+
+def _finished(
+    out: Path, described: Described, portable: PortableUrdf, read: MjcfRobot, steps: Steps
+) -> Robot:
+    """Complete the remarks, cut the meshes of hands if they are not cut yet, and write the folder, or refine it."""
+    if not (out / "robot.yaml").exists():
+        hands = [arm.gripper for arm in described.arms.values() if arm.gripper is not None]
+        portable.cut({link for hand in hands for link in (*hand.links, *hand.fixed_links)}, steps.begin)
+        portable.add(described.frames)
+    described.remarks.assumed[:0] = [*read.assumed, *portable.assumed]
+    described.remarks.doubtful[:0] = [*read.doubtful, *portable.doubtful]
+    if not portable.licences():
+        text = "LICENSE: none is above the description; add the maker's before you pass the folder on"
+        described.remarks.missing.append(text)
+    steps.begin("choosing a scene")
+    return _written(out, described, portable)
 
 
 def _read(path: Path, arguments: dict[str, str], meshes: Path) -> MjcfRobot:
@@ -140,14 +182,33 @@ def _written(out: Path, described: Described, portable: PortableUrdf) -> Robot:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as made:
         folder = Path(made) / out.name
-        folder.mkdir()
-        portable.add(described.frames)
-        portable.write(folder, described.wanted.urdf)
+        if refines := (out / "robot.yaml").exists():
+            shutil.copytree(out, folder)
+        else:
+            folder.mkdir()
+            portable.write(folder, described.wanted.urdf)
         (folder / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
         (folder / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
         _add_scene(folder, load_robot(folder), described.remarks)
-        shutil.copytree(folder, out, dirs_exist_ok=True)
+        if refines:
+            _replace(folder, out)
+        elif out.exists():
+            shutil.copytree(folder, out, dirs_exist_ok=True)
+        else:
+            folder.rename(out)
     return load_robot(out)
+
+
+def _replace(folder: Path, out: Path) -> None:
+    """Put the refined files in the place of the coarse ones, each at once and all without an interruption."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        # The mark of coarse spheres goes last: until then --refine begins again.
+        for name in (SCENE, "robot.yaml", "spheres.yaml"):
+            if (folder / name).exists():
+                (folder / name).replace(out / name)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:

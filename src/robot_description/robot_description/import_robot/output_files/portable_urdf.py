@@ -15,7 +15,8 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot.mesh_paths import mesh_path
 from handiwork_core.scene.mesh_file import surface_mesh
 from robot_description.import_robot.gripper_frames import AddedFrame
-from robot_description.solids.convex_parts import Part, convex_parts, write_stl
+from robot_description.solids.convex_hulls import Part
+from robot_description.solids.convex_parts import convex_parts, write_stl
 from robot_description.solids.shape_numbers import scale_of
 
 MESHES = "meshes"

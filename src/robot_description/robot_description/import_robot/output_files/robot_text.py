@@ -15,6 +15,10 @@ from robot_description.import_robot.new_robot import Described
 from robot_description.import_robot.survey import FoundArm
 
 DEFAULT_FORCE_N = 40.0
+COARSE_LINE = (
+    "# Coarse ones of `handiwork new-robot`: the same command with --refine puts closer ones in their place."
+)
+"""A line of ``spheres.yaml`` until the spheres are refined."""
 
 
 def robot_yaml(described: Described) -> str:
@@ -62,7 +66,9 @@ def spheres_yaml(described: Described) -> str:
         described: The robot.
     """
     covers = {cover.link: cover for cover in described.covers}
-    lines = ["# Collision spheres in each link's frame [m].", "links:"]
+    lines = ["# Collision spheres in each link's frame [m]."]
+    lines += [COARSE_LINE] * described.wanted.is_coarse
+    lines += ["links:"]
     for item in described.robot.spheres:
         cover = covers.get(item.link)
         if cover is not None:
