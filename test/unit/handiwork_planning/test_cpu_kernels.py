@@ -124,7 +124,7 @@ def test_forward_kinematics_of_tool_and_spheres(robot: Robot) -> None:
     expected = base @ slow.forward(robot, arm.name, q)
     np.testing.assert_allclose(pose[0, :9].reshape(3, 3), expected.rotation.matrix(), atol=1e-9)
     np.testing.assert_allclose(pose[0, 9:], expected.translation_m, atol=1e-9)
-    kinematics.forward(q, query.robot.chain, query.robot.prismatic, frames)
+    kinematics.forward(q, query.robot.chain, query.robot.joints, query.robot.ratio, frames)
     links = slow.link_poses(
         robot, dict(zip(arm.joint_names, q.tolist(), strict=True)) | {gripper.joint: 0.013}
     )
@@ -146,7 +146,7 @@ def test_no_sphere_moves_farther_than_its_reach_allows(robot: Robot) -> None:
         places = []
         for q in (a, b):
             frames = query.frames
-            kinematics.forward(q, arrays.chain, arrays.prismatic, frames)
+            kinematics.forward(q, arrays.chain, arrays.joints, arrays.ratio, frames)
             places.append(
                 [
                     frames[body][:9].reshape(3, 3) @ c[:3] + frames[body][9:]

@@ -7,7 +7,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from handiwork_planning.collision.pair_distance import pair_gap
 from handiwork_planning.distance.shapes import to_shape
-from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.arrays import DRIVER, PARENT, SLIDES, Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.jit import kernel
 from handiwork_planning.kernels.kinematics import place
 
@@ -16,7 +16,7 @@ GRADIENT_STEP_M = 1.0e-5
 
 @kernel
 def add_point_rate(
-    row: Array, scale: float, n: Array, p: Array, body: int, prismatic: Ints, frames: Array
+    row: Array, scale: float, n: Array, p: Array, body: int, joints: Ints, ratio: Array, frames: Array
 ) -> None:
     """Add the velocity of a body's point along a direction, per joint velocity.
 
@@ -25,18 +25,20 @@ def add_point_rate(
         scale: Factor of the velocity.
         n: Direction in world, (3,).
         p: The point in world, (3,), m.
-        body: The body, which is the number of joints before it.
-        prismatic: 1 for each prismatic joint, (dof,).
-        frames: Poses of the links, rotation by rows and origin, (dof + 1, 12).
+        body: The body.
+        joints: Type, parent and driver of each joint, (m, 3); see ``RobotArrays``.
+        ratio: Move of each joint for each unit of its driver, (m,).
+        frames: Poses of the links, rotation by rows and origin, (m + 1, 12).
     """
-    for j in range(body):
-        f = frames[j + 1]
-        zx, zy, zz = f[2], f[5], f[8]
-        if prismatic[j] == 1:
-            row[j] += scale * (n[0] * zx + n[1] * zy + n[2] * zz)
+    while body > 0:
+        f, j = frames[body], joints[body - 1, DRIVER]
+        zx, zy, zz, share = f[2], f[5], f[8], scale * ratio[body - 1]
+        if joints[body - 1, SLIDES] == 1:
+            row[j] += share * (n[0] * zx + n[1] * zy + n[2] * zz)
         else:
             x, y, z = p[0] - f[9], p[1] - f[10], p[2] - f[11]
-            row[j] += scale * (n[0] * (zy * z - zz * y) + n[1] * (zz * x - zx * z) + n[2] * (zx * y - zy * x))
+            row[j] += share * (n[0] * (zy * z - zz * y) + n[1] * (zz * x - zx * z) + n[2] * (zx * y - zy * x))
+        body = joints[body - 1, PARENT]
 
 
 @kernel
@@ -48,7 +50,7 @@ def shape_row(
     Args:
         robot: The robot.
         scene: The shapes.
-        frames: Poses of the links, (dof + 1, 12).
+        frames: Poses of the links, (m + 1, 12).
         g: The group.
         s: The shape.
         row: Output, per joint velocity, (dof,).
@@ -74,7 +76,7 @@ def shape_row(
     length = np.sqrt(length)
     row[:] = 0.0
     if length > 0.0:
-        add_point_rate(row, 1.0 / length, n, p, robot.group_body[g], robot.prismatic, frames)
+        add_point_rate(row, 1.0 / length, n, p, robot.group_body[g], robot.joints, robot.ratio, frames)
 
 
 @kernel
@@ -83,7 +85,7 @@ def group_row(robot: RobotArrays, frames: Array, a: int, b: int, row: Array, scr
 
     Args:
         robot: The robot.
-        frames: Poses of the links, (dof + 1, 12).
+        frames: Poses of the links, (m + 1, 12).
         a: A group.
         b: The other group.
         row: Output, per joint velocity, (dof,).
@@ -108,8 +110,8 @@ def group_row(robot: RobotArrays, frames: Array, a: int, b: int, row: Array, scr
     if length > 1.0e-9:
         for k in range(3):
             n[k] = (q[k] - p[k]) / length
-        add_point_rate(row, 1.0, n, q, robot.group_body[b], robot.prismatic, frames)
-        add_point_rate(row, -1.0, n, p, robot.group_body[a], robot.prismatic, frames)
+        add_point_rate(row, 1.0, n, q, robot.group_body[b], robot.joints, robot.ratio, frames)
+        add_point_rate(row, -1.0, n, p, robot.group_body[a], robot.joints, robot.ratio, frames)
 
 
 @kernel
@@ -136,7 +138,7 @@ def near_rows(
         gain: Speed per distance, 1/s.
         robot: The robot.
         scene: The shapes.
-        frames: Poses of the links, (dof + 1, 12).
+        frames: Poses of the links, (m + 1, 12).
         rows: Output, (most, dof).
         bounds: Output, (most,), m/s.
         scratch: Space for three vectors, (3, 3).

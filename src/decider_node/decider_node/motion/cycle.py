@@ -8,9 +8,9 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_planning.ik.single import descend
-from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.arrays import DRIVER, SLIDES, Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.jit import kernel
-from handiwork_planning.kernels.kinematics import compose, forward, pose_error
+from handiwork_planning.kernels.kinematics import pose_error, tool_pose
 
 from .bounded_step import solve_bounded
 from .collision_avoidance import add_point_rate, near_rows
@@ -81,21 +81,20 @@ def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -
 
     Args:
         robot: The robot.
-        frames: Poses of the links, rotation by rows and origin, (n + 1, 12).
+        frames: Poses of the links, rotation by rows and origin, (m + 1, 12).
         tool: Pose of the EE link, (12,).
         jacobian: Output, linear then angular velocity per joint velocity, (6, n).
     """
-    n, axis = jacobian.shape[1], np.zeros(3)
-    p = tool[9:12]
+    p, axis, body = tool[9:12], np.zeros(3), robot.tool_body
     jacobian[:] = 0.0
     for k in range(3):
         axis[:] = 0.0
         axis[k] = 1.0
-        add_point_rate(jacobian[k], 1.0, axis, p, n, robot.prismatic, frames)
-    for j in range(n):
-        if robot.prismatic[j] == 0:
+        add_point_rate(jacobian[k], 1.0, axis, p, body, robot.joints, robot.ratio, frames)
+    for j in range(body):
+        if robot.joints[j, SLIDES] == 0:
             for k in range(3):
-                jacobian[3 + k, j] = frames[j + 1, 3 * k + 2]
+                jacobian[3 + k, robot.joints[j, DRIVER]] += robot.ratio[j] * frames[j + 1, 3 * k + 2]
 
 
 @kernel
@@ -152,9 +151,8 @@ def follow(
             1 when the target was found reachable, else 0.
     """
     n = len(m.q)
-    frames, tool, error = np.empty((n + 1, 12)), np.empty(12), np.empty(6)
-    forward(m.q, robot.chain, robot.prismatic, frames)
-    compose(frames[n], robot.tool, tool)
+    frames, tool, error = np.empty((len(robot.chain) + 1, 12)), np.empty(12), np.empty(6)
+    tool_pose(m.q, robot, frames, tool)
     pose_error(target, tool, error)
     reachable = _goal(m, target, seed, robot)
     linear = np.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2)

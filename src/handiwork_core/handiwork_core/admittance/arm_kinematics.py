@@ -8,6 +8,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import Driven, driven_by
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot
 
 BLOCK = 4096
@@ -15,7 +16,9 @@ BLOCK = 4096
 
 
 class ArmKinematics:
-    """The chain from an arm's base link to its EE link. Joints of the chain that are not the arm's stay at zero.
+    """The chain from an arm's base link to its EE link.
+
+    Joints of the chain that neither are the arm's nor follow one stay at zero.
 
     Args:
         robot: The robot.
@@ -26,23 +29,28 @@ class ArmKinematics:
         self._dof = len(arm.joint_names)
         self._fixed: list[Array] = []
         self._cross: list[tuple[Array, Array]] = []
-        self._column: list[int] = []
+        self._law: list[Driven] = []
+        self._row: list[int] = []
         self._is_prismatic: list[bool] = []
         self._axis: list[Array] = []
-        carried = np.eye(4)
+        carried, followers = np.eye(4), 0
         for joint in _chain(robot, arm):
             carried = carried @ joint.parent_T_joint.matrix()
-            if joint.name not in arm.joint_names:
+            law = driven_by(joint, arm.joint_names)
+            if law is None:
                 continue
             axis = np.asarray(joint.axis, dtype=np.float64)
             self._fixed.append(carried)
             self._axis.append(axis)
             cross = _cross(axis)
             self._cross.append((cross, cross @ cross))
-            self._column.append(arm.joint_names.index(joint.name))
+            self._law.append(law)
+            self._row.append(law.index if joint.mimic is None else self._dof + followers)
+            followers += joint.mimic is not None
             self._is_prismatic.append(joint.type is JointKind.PRISMATIC)
             carried = np.eye(4)
         self._end = carried
+        self._rows = self._dof + followers
 
     def pose_and_jacobian(self, q: Array) -> tuple[Array, Array]:
         """Return the pose of the EE link and the Jacobian at its origin, both in the axes of the arm's base.
@@ -54,26 +62,34 @@ class ArmKinematics:
             base_T_ee as a matrix, (4, 4), and the Jacobian, (6, dof): linear rows first, m and rad for each joint unit.
         """
         T = np.eye(4)
-        origins, axes = np.zeros((self._dof, 3)), np.zeros((self._dof, 3))
-        for fixed, axis, cross, column, slides in zip(
-            self._fixed, self._axis, self._cross, self._column, self._is_prismatic, strict=True
+        origins, axes = np.zeros((self._rows, 3)), np.zeros((self._rows, 3))
+        for fixed, axis, cross, law, row, slides in zip(
+            self._fixed, self._axis, self._cross, self._law, self._row, self._is_prismatic, strict=True
         ):
             T = T @ fixed
-            axes[column], origins[column] = T[:3, :3] @ axis, T[:3, 3]
-            at = q[column]
+            axes[row], origins[row] = T[:3, :3] @ axis, T[:3, 3]
+            at = law.multiplier * q[law.index] + law.offset
             if slides:
-                T[:3, 3] += axes[column] * at
+                T[:3, 3] += axes[row] * at
             else:
                 turn = _I3 + math.sin(at) * cross[0] + (1.0 - math.cos(at)) * cross[1]
                 T[:3, :3] = T[:3, :3] @ turn
         T = T @ self._end
-        jacobian = np.zeros((6, self._dof))
+        jacobian = np.zeros((6, self._rows))
         jacobian[:3] = _crossed(axes.T, (T[:3, 3] - origins).T)
         jacobian[3:] = axes.T
-        for column, slides in zip(self._column, self._is_prismatic, strict=True):
+        for row, slides in zip(self._row, self._is_prismatic, strict=True):
             if slides:
-                jacobian[:3, column], jacobian[3:, column] = axes[column], 0.0
-        return T, jacobian
+                jacobian[:3, row], jacobian[3:, row] = axes[row], 0.0
+        return T, self._of_arm(jacobian)
+
+    def _of_arm(self, columns: Array) -> Array:
+        """Return Jacobians (..., 6, dof) from those (..., 6, k) of all joints that the arm moves."""
+        found = columns[..., : self._dof]
+        for law, row in zip(self._law, self._row, strict=True):
+            if row >= self._dof:
+                found[..., law.index] += law.multiplier * columns[..., row]
+        return found
 
     def manipulability(self, q: Array) -> Array:
         """Return Yoshikawa's sqrt(det(J J^T)) of many configurations at once.
@@ -90,23 +106,24 @@ class ArmKinematics:
     def _manipulability(self, q: Array) -> Array:
         R: Array = np.broadcast_to(_I3, (len(q), 3, 3))
         p: Array = np.zeros((len(q), 3))
-        origins, axes = np.zeros((len(q), self._dof, 3)), np.zeros((len(q), self._dof, 3))
-        slides = np.zeros(self._dof, dtype=bool)
-        for fixed, axis, cross, column, is_prismatic in zip(
-            self._fixed, self._axis, self._cross, self._column, self._is_prismatic, strict=True
+        origins, axes = np.zeros((len(q), self._rows, 3)), np.zeros((len(q), self._rows, 3))
+        slides = np.zeros(self._rows, dtype=bool)
+        for fixed, axis, cross, law, row, is_prismatic in zip(
+            self._fixed, self._axis, self._cross, self._law, self._row, self._is_prismatic, strict=True
         ):
             p = p + R @ fixed[:3, 3]
             R = R @ fixed[:3, :3]
-            axes[:, column], origins[:, column], slides[column] = R @ axis, p, is_prismatic
-            at = q[:, column, None]
+            axes[:, row], origins[:, row], slides[row] = R @ axis, p, is_prismatic
+            at = law.multiplier * q[:, law.index, None] + law.offset
             if is_prismatic:
-                p = p + at * axes[:, column]
+                p = p + at * axes[:, row]
             else:
                 turn = at[:, :, None]
                 R = R @ (_I3 + np.sin(turn) * cross[0] + (1.0 - np.cos(turn)) * cross[1])
         p = p + R @ self._end[:3, 3]
         linear = np.where(slides[:, None], axes, np.cross(axes, p[:, None] - origins))
         rows = np.concatenate([linear, np.where(slides[:, None], 0.0, axes)], axis=2)
+        rows = self._of_arm(rows.transpose(0, 2, 1)).transpose(0, 2, 1)
         squares = np.linalg.det(rows.transpose(0, 2, 1) @ rows)
         return np.asarray(np.sqrt(np.maximum(0.0, squares)))
 

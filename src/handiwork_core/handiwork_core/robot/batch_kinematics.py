@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
 
+from .followers import Driven, driven_by
 from .robot import Joint, Robot
 
 
@@ -31,6 +32,18 @@ class BatchChain:
         self.drivers = tuple(dict.fromkeys(_driver(joint) for joint in moving))
         self._at_zero = [joint.parent_T_joint.matrix() for joint in self.joints]
         self._cross = [_cross(joint.axis) for joint in self.joints]
+
+    def driven(self, names: Sequence[str]) -> list[tuple[int, Joint, Driven]]:
+        """Return the joints of the chain that an arm moves: its own, and those that follow them.
+
+        Args:
+            names: Joints of the arm in the order of its configuration.
+
+        Returns:
+            Index of the joint in ``joints``, the joint, and the law by which it moves; from base to tip.
+        """
+        laws = [(i, joint, driven_by(joint, names)) for i, joint in enumerate(self.joints)]
+        return [(i, joint, law) for i, joint, law in laws if law is not None]
 
     def poses(self, positions: Mapping[str, Array], base: Array) -> Array:
         """Return the poses of the last link.

@@ -144,8 +144,7 @@ class _Search:
         low, high = (np.array([getattr(j, key) for j in joints]) for key in ("lower", "upper"))
         room = np.minimum(margin, 0.25 * (high - low))
         self.low, self.high = low + room, high - room
-        found = {joint.name: i for i, joint in enumerate(self.chain.joints)}
-        self.moving = [(found[name], robot.joints[name]) for name in arm.joint_names]
+        self.moving = self.chain.driven(arm.joint_names)
         self.still = {name: 0.0 for name in self.chain.drivers if name not in arm.joint_names}
 
     def frames(self, q: Array) -> list[Array]:
@@ -172,17 +171,18 @@ class _Search:
         """Return configurations after one step, within the limits."""
         frames, weights = self.frames(q), _weights(turn_m)
         tcp = frames[-1][:, :3, :3] @ self.tcp_m + frames[-1][:, :3, 3]
-        columns = []
-        for index, joint in self.moving:
-            along = turn = frames[index][:, :3, :3] @ joint.axis
+        jacobian = np.zeros((len(q), 6, q.shape[1]))
+        for place, joint, law in self.moving:
+            along = turn = frames[place][:, :3, :3] @ joint.axis
             if self.free_axis is not None:
                 turn = turn - (1.0 - roll) * _along(turn, frames[-1][:, :3, :3] @ self.free_axis)
             if joint.type is JointKind.PRISMATIC:
-                columns.append(np.concatenate([along, np.zeros_like(along)], axis=1))
+                jacobian[:, :3, law.index] += law.multiplier * along
             else:
-                lever = tcp - frames[index][:, :3, 3]
-                columns.append(np.concatenate([np.cross(along, lever), turn], axis=1))
-        jacobian = np.stack(columns, axis=2) * weights[:, None]
+                lever = tcp - frames[place][:, :3, 3]
+                jacobian[:, :3, law.index] += law.multiplier * np.cross(along, lever)
+                jacobian[:, 3:, law.index] += law.multiplier * turn
+        jacobian *= weights[:, None]
         error = self._missing(frames[-1], wanted, roll) * weights
         square = jacobian.transpose(0, 2, 1) @ jacobian + DAMPING**2 * np.eye(q.shape[1])
         pull = np.einsum("kij,ki->kj", jacobian, error)

@@ -40,20 +40,6 @@ class UrdfModel:
     links: tuple[str, ...]
     joints: dict[str, Joint]
 
-    def follower_faults(self, joint: str) -> list[str]:
-        """Return a fault if other joints follow a joint of an arm: planning moves each link by one joint of the arm.
-
-        Args:
-            joint: Name of the arm's joint.
-        """
-        following = [j.name for j in self.joints.values() if j.mimic is not None and j.mimic.joint == joint]
-        if not following:
-            return []
-        return [
-            f"{joint}: is followed by {', '.join(following)} by <mimic>, and a link that follows a joint of an arm "
-            "cannot be planned yet; make the following joint fixed, or take its links out"
-        ]
-
 
 def read_urdf(text: str, source: Path, *, needs_inertia: bool = False) -> UrdfModel:
     """Read an expanded URDF.

@@ -20,6 +20,7 @@ from handiwork_core.intake.limits import URDF_BYTES
 from handiwork_core.intake.regular_files import FileRefused, check_file, read_bytes
 from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import ArmJoints, follower_faults, with_follower_limits
 from handiwork_core.robot.mesh_paths import with_mesh_files
 from handiwork_core.robot.prefixed import prefixed
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
@@ -72,7 +73,10 @@ def load_robot(robot_dir: Path) -> Robot:
         name=spec.name,
         root_link=model.links[0],
         links=model.links,
-        joints={name: _limited(joint, spec.limits.get(name)) for name, joint in model.joints.items()},
+        joints=with_follower_limits(
+            {name: _limited(joint, spec.limits.get(name)) for name, joint in model.joints.items()},
+            [joint for arm in spec.arms.values() for joint in arm.joints],
+        ),
         spheres=spheres,
         ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
         arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
@@ -197,8 +201,11 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for i, pair in enumerate(spec.ignored_pairs):
         for link in pair:
             _known(link, model.links, f"ignored_pairs[{i}]", "link", faults)
+    joints = with_follower_limits(model.joints, [j for arm in spec.arms.values() for j in arm.joints])
     for name, arm in spec.arms.items():
-        _arm_faults(f"arms.{name}", arm, spec, model, faults)
+        _arm_faults(f"arms.{name}", arm, spec, model, joints, faults)
+    arms = [ArmJoints(name, arm.base_link, arm.ee_link, arm.joints) for name, arm in spec.arms.items()]
+    faults += follower_faults(model.joints, arms)
     _posture_faults(spec, model, faults)
     for name, frame in spec.tool_frames.items():
         _known(frame.link, model.links, f"tool_frames.{name}.link", "link", faults)
@@ -248,13 +255,21 @@ def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> Non
             faults.append(f"{key}: {value} is outside its limits {joint.lower} to {joint.upper}")
 
 
-def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
+def _arm_faults(
+    key: str,
+    arm: ArmFile,
+    spec: RobotFile,
+    model: UrdfModel,
+    joints: Mapping[str, Joint],
+    faults: list[str],
+) -> None:
+    """Add the faults of an arm; the limits of ``joints`` are narrowed by those that follow them."""
     for field, link in (("base_link", arm.base_link), ("ee_link", arm.ee_link), ("tcp_link", arm.tcp_link)):
         _known(link, model.links, f"{key}.{field}", "link", faults)
     for i, (name, home) in enumerate(zip(arm.joints, arm.home, strict=True)):
         if not _known(name, list(model.joints), f"{key}.joints[{i}]", "joint", faults):
             continue
-        joint = model.joints[name]
+        joint = joints[name]
         if joint.type is JointKind.FIXED:
             faults.append(f"{key}.joints[{i}]: {name} is fixed; name a joint that moves")
         elif joint.mimic is not None:
@@ -264,10 +279,10 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
         elif name not in spec.limits:
             faults.append(f"limits.{name}: missing; add its acceleration and jerk")
         elif not joint.lower <= home <= joint.upper:
+            narrowed = "" if joint is model.joints[name] else ", which joints that follow it narrow"
             faults.append(
-                f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
+                f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}{narrowed}"
             )
-        faults.extend(f"{key}.joints[{i}]: {text}" for text in model.follower_faults(name))
     for field in ("filter_links", "forbid_collision_links"):
         for i, link in enumerate(getattr(arm, field)):
             _known(link, model.links, f"{key}.{field}[{i}]", "link", faults)
@@ -279,7 +294,11 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
         return
     for i, link in enumerate(arm.gripper.finger_links):
         _known(link, model.links, f"{key}.gripper.finger_links[{i}]", "link", faults)
-    _known(arm.gripper.joint, list(model.joints), f"{key}.gripper.joint", "joint", faults)
+    if _known(arm.gripper.joint, list(model.joints), f"{key}.gripper.joint", "joint", faults):
+        followed = model.joints[arm.gripper.joint].mimic
+        if followed is not None:
+            text = f"{arm.gripper.joint} follows {followed.joint}; name a joint that moves by itself"
+            faults.append(f"{key}.gripper.joint: {text}")
     if arm.filter_links and set(arm.filter_links) != set(arm.gripper.finger_links):
         faults.append(f"{key}.filter_links: differ from gripper.finger_links; write the same links")
 

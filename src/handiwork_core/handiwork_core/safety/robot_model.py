@@ -113,7 +113,8 @@ def arm_of_links(robot: Robot) -> dict[str, str]:
     owner: dict[str, str] = {}
     joint_arm = {name: arm.name for arm in robot.arms.values() for name in arm.joint_names}
     for joint in robot.joints.values():
-        arm = joint_arm.get(joint.name) or owner.get(joint.parent)
+        leader = joint.name if joint.mimic is None else joint.mimic.joint
+        arm = joint_arm.get(leader) or owner.get(joint.parent)
         if arm:
             owner[joint.child] = arm
     return owner

@@ -8,7 +8,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import ShapeKind
-from handiwork_planning.kernels.arrays import FIELD, Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.arrays import DRIVER, FIELD, PARENT, Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.borrowed_ref import borrowed
 from handiwork_planning.kernels.jit import inlined, kernel
 from handiwork_planning.kernels.simd import Wide
@@ -55,11 +55,13 @@ class Checker(NamedTuple):
     a sphere's centre.
     """
     chain: Floats
-    """(n, 12)."""
+    """(m, 12)."""
+    ratio: Floats
+    """(m,)."""
     balls: Floats
     """(s + g, 4) spheres, then one around each group."""
     reach: Floats
-    """(g, n)."""
+    """(g, m)."""
     pose: Floats
     """(m, 12) world_T_shape."""
     size: Floats
@@ -79,7 +81,7 @@ class Checker(NamedTuple):
     """(n,) the largest of ``move``; a lane moves no joint more than its ``share`` (1, LANES) of it."""
     share: Floats
     frames: Floats
-    """(12 (n + 1), LANES) body poses."""
+    """(12 (m + 1), LANES) body poses."""
     centres: Floats
     """(3 (s + g), LANES) world centres of ``balls``."""
     slack: Floats
@@ -89,19 +91,47 @@ class Checker(NamedTuple):
 
 
 @inlined
-def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
+def farthest(reach: Floats, most: Floats, joints: Ints, g: int, after: int, before: int) -> np.float32:
     """Return the longest way that joints ``after``..``before`` may move group ``g`` on a piece, m; 0 up to FINEST_M.
 
     Args:
-        reach: Lever of each group about each joint, (g, n), m/rad or m/m.
-        most: Largest joint moves on the piece, (n,), rad or m.
+        reach: Lever of each group about each joint, (g, m), m/rad or m/m.
+        most: Largest moves of the arm's joints on the piece, (n,), rad or m.
+        joints: Type, parent and driver of each joint, (m, 3).
         g: Index of the group.
         after: First joint.
         before: The joint after the last.
     """
     total = f4(0.0)
     for j in range(after, before):
-        total += reach[g, j] * most[j]
+        total += reach[g, j] * most[joints[j, DRIVER]]
+    return total if total > f4(FINEST_M) else f4(0.0)
+
+
+@inlined
+def farthest_apart(
+    reach: Floats, most: Floats, joints: Ints, g: int, h: int, body_g: int, body_h: int
+) -> np.float32:
+    """Return the longest way of two groups to each other on a piece, m, also beside the tool's chain; 0 up to FINEST_M.
+
+    Args:
+        reach: Lever of each group about each joint, (g, m), m/rad or m/m.
+        most: Largest moves of the arm's joints on the piece, (n,), rad or m.
+        joints: Type, parent and driver of each joint, (m, 3).
+        g: Index of the first group.
+        h: Index of the second group.
+        body_g: Body of the first group.
+        body_h: Body of the second group.
+    """
+    total = f4(0.0)
+    # Parents have smaller numbers than their children: the larger one goes up until both meet.
+    while body_g != body_h:
+        if body_g > body_h:
+            total += reach[g, body_g - 1] * most[joints[body_g - 1, DRIVER]]
+            body_g = joints[body_g - 1, PARENT]
+        else:
+            total += reach[h, body_h - 1] * most[joints[body_h - 1, DRIVER]]
+            body_h = joints[body_h - 1, PARENT]
     return total if total > f4(FINEST_M) else f4(0.0)
 
 
@@ -147,7 +177,7 @@ def centre_all(
         body: Body of each group, (g,).
         start: First ball of each group, (g + 1,).
         balls: Centres in the body frame and radii, (s + g, 4), m.
-        frames: Body poses, (12 (n + 1), LANES).
+        frames: Body poses, (12 (m + 1), LANES).
         centres: Written: world centres, (3 (s + g), LANES), m.
     """
     if known[g] == 2:
@@ -283,13 +313,13 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> t
     pairs, margins, exact, frames, centres = c.pairs, c.margins, c.exact, c.frames, c.centres
     slack, most, share, reach, balls = c.slack, c.most, c.share, c.reach, c.balls
     pose, size, rounding, bound = c.pose, c.size, c.rounding, c.bound
-    around = len(balls) - groups
+    around, joints, in_chain = len(balls) - groups, c.robot.joints, c.robot.tool_body
     if what != SWEPT:
-        forward_lanes(c.q, c.chain, c.robot.prismatic, frames)
+        forward_lanes(c.q, c.chain, joints, c.ratio, frames)
         for g in range(groups):
             known[g] = 0
     for g in range(groups):
-        slack[g] = f4(0.0) if what == STILL else farthest(reach, most, g, 0, body[g])
+        slack[g] = f4(0.0) if what == STILL else farthest(reach, most, joints, g, 0, body[g])
     for n in range(count):
         i = active[n]
         g, s = pairs[i, 0], pairs[i, 1]
@@ -329,9 +359,14 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> t
                 known[h] = 1
                 centre_lanes(body[h], around + h, balls, frames, centres)
             square = square_between(centres, around + g, around + h)
-            if not within(square, balls[around + g, 3] + balls[around + h, 3] + m, slack[h], share):
+            wide = slack[h]
+            if body[h] > in_chain:
+                wide = farthest_apart(reach, most, joints, g, h, body[g], body[h])
+                wide = f4(0.0) if what == STILL else wide
+            if not within(square, balls[around + g, 3] + balls[around + h, 3] + m, wide, share):
                 continue
-            wide = f4(0.0) if what == STILL else farthest(reach, most, h, body[g], body[h])
+            if body[h] <= in_chain:
+                wide = f4(0.0) if what == STILL else farthest(reach, most, joints, h, body[g], body[h])
             if exact[g, s]:
                 found = exactly(c, g, s, margins[g, s], wide)
             else:

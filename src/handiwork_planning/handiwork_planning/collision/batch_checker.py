@@ -7,7 +7,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import ShapeKind
 from handiwork_planning.distance.shapes import to_shape
-from handiwork_planning.kernels.arrays import RobotArrays, SceneArrays
+from handiwork_planning.kernels.arrays import SLIDES, RobotArrays, SceneArrays
 from handiwork_planning.kernels.borrowed_ref import borrowed
 from handiwork_planning.kernels.jit import inlined, kernel
 from handiwork_planning.kernels.simd_kinematics import LANES
@@ -33,6 +33,7 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         margins: Smallest allowed distance of each pair, (g, m + g), m.
     """
     groups, n, shapes, single = len(robot.bounds), len(robot.lower), len(scene.kind), np.float32
+    joints = len(robot.chain)
     most = groups * shapes + len(robot.pairs)
     empty = Checker(
         robot=robot,
@@ -40,9 +41,10 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         margins=margins,
         pairs=np.empty((most, 2), np.int64),
         exact=np.empty(margins.shape, np.int64),
-        chain=np.empty((n, 12), single),
+        chain=np.empty((joints, 12), single),
+        ratio=np.empty(joints, single),
         balls=np.empty((len(robot.spheres) + groups, 4), single),
-        reach=np.empty((groups, n), single),
+        reach=np.empty((groups, joints), single),
         pose=np.empty((shapes, 12), single),
         size=np.empty((shapes, 3), single),
         rounding=np.empty(shapes, single),
@@ -53,7 +55,7 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         move=np.zeros((n, LANES), single),
         most=np.zeros(n, single),
         share=np.zeros((1, LANES), single),
-        frames=np.empty((12 * (n + 1), LANES), single),
+        frames=np.empty((12 * (joints + 1), LANES), single),
         centres=np.empty((3 * (len(robot.spheres) + groups), LANES), single),
         slack=np.empty(groups, single),
     )
@@ -72,6 +74,7 @@ def fill(c: Checker) -> int:
     """
     c = borrowed(c)
     c.chain[:] = c.robot.chain
+    c.ratio[:] = c.robot.ratio
     spheres = len(c.robot.spheres)
     c.balls[:spheres] = c.robot.spheres
     c.balls[spheres:] = c.robot.bounds
@@ -114,7 +117,9 @@ def fill_pairs(c: Checker) -> int:
         The number of pairs.
     """
     robot, scene, margins, pairs, exact = c.robot, c.scene, c.margins, c.pairs, c.exact
-    shapes, turning, count = len(scene.kind), robot.prismatic.sum() == 0, 0
+    shapes, count = len(scene.kind), 0
+    # With followers the lever about the first joint is no bound: other joints may move by the same driver.
+    turning = len(robot.chain) == len(robot.lower) and robot.joints[:, SLIDES].sum() == 0
     ox, oy, oz = robot.chain[0, 9], robot.chain[0, 10], robot.chain[0, 11]
     for g in range(len(robot.group_body) - 1, -1, -1):
         thick, thin = thickness(robot, g)

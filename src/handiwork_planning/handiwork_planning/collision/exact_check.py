@@ -58,10 +58,10 @@ def all_distances(
         robot: The arm with its groups of spheres.
         scene: The shapes of the world.
         margins: Smallest allowed distances, (g, m + g), m; OFF for pairs that do not count.
-        frames: Scratch, (n + 1, 12).
+        frames: Scratch, (m + 1, 12).
         out: Written: distances, (g, m + g), m; 1e9 if a pair is off or beyond ``ceiling``.
     """
-    forward(q, robot.chain, robot.prismatic, frames)
+    forward(q, robot.chain, robot.joints, robot.ratio, frames)
     out[:] = 1.0e9
     pairs = pairs_on(robot, scene, margins)
     for i in range(len(pairs)):

@@ -71,7 +71,7 @@ def group_to_group(robot: RobotArrays, frames: Array, a: int, b: int, floor: flo
 
     Args:
         robot: The arm with its groups of spheres.
-        frames: World poses of the bodies, (n + 1, 12).
+        frames: World poses of the bodies, (m + 1, 12).
         a: Index of the first group.
         b: Index of the second group.
         floor: The search stops at the first distance below this, m.
@@ -113,7 +113,7 @@ def pair_gap(
     Args:
         robot: The arm with its groups of spheres.
         scene: The shapes of the world.
-        frames: World poses of the bodies, (n + 1, 12).
+        frames: World poses of the bodies, (m + 1, 12).
         g: Index of the group.
         column: Index of a shape of the world; the number of shapes and more for another group.
         floor: The search stops at the first distance below this, m.

@@ -95,7 +95,7 @@ def step_to(
         target: Configuration on the manifold, (n,), rad or m.
         hold: The components that are held.
         c: Robot, world and margins.
-        frames: Scratch, (n + 1, 12).
+        frames: Scratch, (m + 1, 12).
         hit: Written, if the step is blocked: group and column of the pair, (2,).
         q: Written: the configuration after the step, (n,).
 
@@ -141,7 +141,7 @@ def advance(
         target: Configuration on the manifold, (n,), rad or m.
         hold: The components that are held.
         c: Robot, world and margins.
-        frames: Scratch, (n + 1, 12).
+        frames: Scratch, (m + 1, 12).
         hit: Scratch, (2,).
 
     Returns:
@@ -191,7 +191,7 @@ def grow_held(
     """
     robot = c.robot
     n = len(robot.lower)
-    frames, hit, q = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n)
+    frames, hit, q = np.empty((len(robot.chain) + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n)
     for _ in range(iterations):
         if max(trees.counts[0], trees.counts[1]) + 2 * MOST_STEPS > trees.nodes.shape[1]:
             return -1

@@ -39,7 +39,7 @@ def cut_held(
         Configurations, (l, n), rad or m.
     """
     n = path.shape[1]
-    frames, hit = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64)
+    frames, hit = np.empty((len(c.chain) + 1, 12)), np.zeros(2, dtype=np.int64)
     for _ in range(tries):
         k = len(path)
         if k < 3:
@@ -82,7 +82,8 @@ def relax(path: Array, hold: Hold, c: Checker) -> float:
         The longest move, rad.
     """
     n = path.shape[1]
-    frames, hit, q, farthest = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n), 0.0
+    frames, hit = np.empty((len(c.chain) + 1, 12)), np.zeros(2, dtype=np.int64)
+    q, farthest = np.empty(n), 0.0
     for i in range(1, len(path) - 1):
         for j in range(n):
             q[j] = 0.5 * (path[i - 1, j] + path[i + 1, j])
@@ -118,7 +119,7 @@ def evened(path: Array, spacing: float, hold: Hold, robot: RobotArrays) -> Array
     for i in range(1, k):
         lengths[i] = lengths[i - 1] + distance(path[i - 1], path[i])
     count = max(2, int(np.ceil(lengths[k - 1] / spacing)) + 1)
-    out, frames, row = np.empty((count, n)), np.empty((n + 1, 12)), 0
+    out, frames, row = np.empty((count, n)), np.empty((len(robot.chain) + 1, 12)), 0
     out[0], out[count - 1] = path[0], path[k - 1]
     for r in range(1, count - 1):
         place = lengths[k - 1] * r / (count - 1)

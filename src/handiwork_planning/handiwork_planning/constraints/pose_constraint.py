@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_planning.kernels.arrays import Ints, RobotArrays
+from handiwork_planning.kernels.arrays import DRIVER, SLIDES, Ints, RobotArrays
 from handiwork_planning.kernels.jit import kernel
-from handiwork_planning.kernels.kinematics import compose, forward, pose_error
+from handiwork_planning.kernels.kinematics import pose_error, tool_pose
 
 HOLD_M, HOLD_RAD = 0.002, 0.01
 """A held component may differ this much from its start value."""
@@ -86,11 +86,10 @@ def held_share(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> float
         q: Configuration, (n,), rad or m.
         hold: The components that are held.
         robot: The arm as a chain.
-        frames: Scratch, (n + 1, 12).
+        frames: Scratch, (m + 1, 12).
     """
     tool, shift, gap = np.empty(12), np.empty(6), np.empty(len(hold.turns))
-    forward(q, robot.chain, robot.prismatic, frames)
-    compose(frames[len(q)], robot.tool, tool)
+    tool_pose(q, robot, frames, tool)
     return held_gap(tool, hold, shift, gap)
 
 
@@ -111,14 +110,15 @@ def _vector_rate(axis: Array, shift: Array, out: Array) -> None:
 @kernel
 def _rows(hold: Hold, robot: RobotArrays, frames: Array, tool: Array, shift: Array, jac: Array) -> None:
     """Compute ``jac`` (k, n): the rate of each held component per joint; ``frames`` are those of the configuration."""
-    n, rate = jac.shape[1], np.empty(3)
+    rate = np.empty(3)
+    jac[:] = 0.0
     for i in range(len(hold.turns)):
         rate[:] = hold.axes[i]
         if hold.turns[i] == 1:
             _vector_rate(hold.axes[i], shift, rate)
-        for j in range(n):
+        for j in range(robot.tool_body):
             u, v, w = frames[j + 1, 2], frames[j + 1, 5], frames[j + 1, 8]
-            turn, slide = hold.turns[i] == 1, robot.prismatic[j] == 1
+            turn, slide = hold.turns[i] == 1, robot.joints[j, SLIDES] == 1
             if slide and turn:
                 u, v, w = 0.0, 0.0, 0.0
             elif not slide and not turn:
@@ -128,7 +128,8 @@ def _rows(hold: Hold, robot: RobotArrays, frames: Array, tool: Array, shift: Arr
                     tool[11] - frames[j + 1, 11],
                 )
                 u, v, w = v * z - w * y, w * x - u * z, u * y - v * x
-            jac[i, j] = rate[0] * u + rate[1] * v + rate[2] * w
+            k = robot.joints[j, DRIVER]
+            jac[i, k] += robot.ratio[j] * (rate[0] * u + rate[1] * v + rate[2] * w)
 
 
 @kernel
@@ -168,7 +169,7 @@ def project(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> bool:
         q: Configuration, (n,), rad or m; changed.
         hold: The components that are held.
         robot: The arm as a chain.
-        frames: Scratch, (n + 1, 12).
+        frames: Scratch, (m + 1, 12).
 
     Returns:
         Whether such a configuration was found.
@@ -177,8 +178,7 @@ def project(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> bool:
     tool, shift, gap = np.empty(12), np.empty(6), np.empty(k)
     jac, step = np.empty((k, n)), np.empty(n)
     for _ in range(ITERATIONS):
-        forward(q, robot.chain, robot.prismatic, frames)
-        compose(frames[n], robot.tool, tool)
+        tool_pose(q, robot, frames, tool)
         if held_gap(tool, hold, shift, gap) <= CLOSE:
             return True
         _rows(hold, robot, frames, tool, shift, jac)

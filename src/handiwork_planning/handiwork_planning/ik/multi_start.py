@@ -25,6 +25,7 @@ from .simd_solver import (
     GAP,
     GOAL,
     JOINTS,
+    OWN,
     PER_JOINT,
     STEP,
     TOLERANCE_M,
@@ -87,7 +88,7 @@ def settle(
         return
     n, count = len(q), s.counts[p]
     for j in range(n):
-        q[j] = w[JOINTS + PER_JOINT * j, k]
+        q[j] = w[JOINTS + PER_JOINT * int(s.links[j, OWN]), k]
     if is_known(q, s.found, p, count):
         return
     if touches(c, q, hit):
@@ -134,14 +135,15 @@ def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
         row = nearest_start(s.start_table, s.goals, p, t - len(seeds), scratch)
     for i in range(12):
         w[GOAL + i, k] = s.goals[p, i]
-    for j in range(len(s.links) - 1):
+    for j in range(seeds.shape[1]):
         if t < len(seeds):
             x = seeds[t, j]
         elif row >= 0:
             x = s.start_q[row, j]
         else:
             x = within[0, j] + (within[1, j] - within[0, j]) * uniform(s.state)
-        w[JOINTS + PER_JOINT * j, k], w[JOINTS + PER_JOINT * j + STEP, k] = x, 0.0
+        joint = JOINTS + PER_JOINT * int(s.links[j, OWN])
+        w[joint, k], w[joint + STEP, k] = x, 0.0
     return True
 
 

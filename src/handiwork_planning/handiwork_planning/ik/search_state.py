@@ -40,7 +40,7 @@ class Search(NamedTuple):
     within: Array
     """(2, n) range of random starts."""
     links: Array
-    """(n + 1, 15) see ``simd_solver``, as for ``w``."""
+    """(m + 1, 19) see ``simd_solver``, as for ``w``."""
     w: Array
     lane_pose: Ints
     """(LANES,) the pose that a lane works on; -1: none."""
@@ -91,7 +91,7 @@ def new_search(
         start_table,
         within,
         links,
-        new_lanes(n),
+        new_lanes(len(links) - 1),
         np.full(LANES, -1),
         np.zeros(LANES, dtype=np.int64),
         np.array([0, 0, 0, p]),

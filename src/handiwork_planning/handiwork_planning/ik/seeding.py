@@ -18,6 +18,7 @@ from handiwork_planning.kernels.simd import (
 
 from .simd_solver import (
     JOINTS,
+    OWN,
     PER_JOINT,
     SLIDES,
     TOOL,
@@ -42,13 +43,13 @@ def ranges(seed: Array, robot: RobotArrays, links: Array) -> Array:
     Args:
         seed: Configuration, (n,), rad or m.
         robot: The arm as a chain.
-        links: Rows of ``simd_solver.links_of``, (n + 1, 15).
+        links: Rows of ``simd_solver.links_of``, (m + 1, 19).
     """
     n = len(seed)
     out = np.empty((2, n))
     for j in range(n):
         low, high = robot.lower[j], robot.upper[j]
-        if links[j, SLIDES] == 0.0 and high - low > 2.0 * np.pi:
+        if links[int(links[j, OWN]), SLIDES] == 0.0 and high - low > 2.0 * np.pi:
             low = min(max(low, seed[j] - np.pi), high - 2.0 * np.pi)
             high = low + 2.0 * np.pi
         out[0, j], out[1, j] = low, high
@@ -60,20 +61,20 @@ def new_table(links: Array, within: Array, state: State) -> tuple[Array, Array]:
     """Return random configurations and their tool poses.
 
     Args:
-        links: Rows of ``simd_solver.links_of``, (n + 1, 15).
+        links: Rows of ``simd_solver.links_of``, (m + 1, 19).
         within: Lowest and highest position of each joint, (2, n), rad or m.
         state: Random numbers; it is advanced.
 
     Returns:
         Configurations (k, n), and the table of tool poses (PER_BLOCK k / LANES, LANES).
     """
-    n, blocks = len(links) - 1, WINDOW * WINDOWS
-    q, table, w = np.empty((blocks * LANES, n)), np.empty((blocks * PER_BLOCK, LANES)), new_lanes(n)
+    n, blocks, w = within.shape[1], WINDOW * WINDOWS, new_lanes(len(links) - 1)
+    q, table = np.empty((blocks * LANES, n)), np.empty((blocks * PER_BLOCK, LANES))
     for b in range(blocks):
         for k in range(LANES):
             for j in range(n):
                 x = within[0, j] + (within[1, j] - within[0, j]) * uniform(state)
-                q[b * LANES + k, j] = w[JOINTS + PER_JOINT * j, k] = x
+                q[b * LANES + k, j] = w[JOINTS + PER_JOINT * int(links[j, OWN]), k] = x
         forward_wide(w, links)
         square = spread(0.0)
         for i in range(12):

@@ -1,10 +1,12 @@
 """Eight descents of inverse kinematics side by side, by damped least squares within joint limits.
 
 A lane is one descent. Damping follows the error (Sugihara 2011); joints that are at a limit and are pushed outwards
-are frozen for that step. In float64, so that a lane which arrives is a solution and needs no second pass.
+are frozen for that step. A joint that follows another one takes its position from it and adds to its column of the
+Jacobian; its own is zero. In float64, so that a lane which arrives is a solution and needs no second pass.
 
-All state is in the rows of one array ``w`` (JOINTS + PER_JOINT n, LANES), because Numba counts references to each
-array that a kernel passes on, and counting costs more than the sums. The names below are its rows.
+All state is in the rows of one array ``w`` (JOINTS + PER_JOINT m, LANES) for the m joints that carry the tool, because
+Numba counts references to each array that a kernel passes on, and counting costs more than the sums. The names below
+are its rows.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_planning.kernels.arrays import RobotArrays
+from handiwork_planning.kernels.arrays import DRIVER, RobotArrays
+from handiwork_planning.kernels.arrays import SLIDES as SLIDING
 from handiwork_planning.kernels.jit import kernel
 from handiwork_planning.kernels.simd import (
     LANES,
@@ -52,29 +55,34 @@ STEP, AXIS, COLUMN = 1, 2, 8
 Its position, the step that ``advance`` takes first, direction (3) and a point (3) of its axis in the world, and its
 column of the Jacobian (6).
 """
-SLIDES, LOWER, UPPER = 12, 13, 14
-"""Columns of ``links`` after the transform."""
+SLIDES, LOWER, UPPER, LEADER, RATIO, NEXT, OWN = 12, 13, 14, 15, 16, 17, 18
+"""Columns of ``links`` after the transform.
+
+Whether the joint slides, its limits, the row of the joint that it follows, which is its own if it follows none, its
+move for each unit of that one, and the row of the next joint that follows the same one, or 0. OWN of row k is the row
+of joint k of the arm.
+"""
 
 
 @kernel
 def links_of(robot: RobotArrays) -> Array:
-    """Return one row per joint and one for the tool, (n + 1, 15).
-
-    A joint's row has its transform, whether it slides, and its limits.
+    """Return one row per joint that carries the tool and one for the tool, (m + 1, 19); see ``SLIDES`` and the others.
 
     Args:
         robot: The arm as a chain.
     """
-    n = len(robot.lower)
-    links = np.zeros((n + 1, 15))
-    links[:n, :12] = robot.chain
-    links[n, :12] = robot.tool
-    for j in range(n):
-        links[j, SLIDES], links[j, LOWER], links[j, UPPER] = (
-            robot.prismatic[j],
-            robot.lower[j],
-            robot.upper[j],
-        )
+    m = robot.tool_body
+    links, newest = np.zeros((m + 1, 19)), np.full(len(robot.lower), -1)
+    links[:m, :12] = robot.chain[:m]
+    links[m, :12] = robot.tool
+    for j in range(m):
+        k = robot.joints[j, DRIVER]
+        links[j, SLIDES] = robot.joints[j, SLIDING]
+        if newest[k] < 0:  # the arm's own joint comes before those that follow it
+            links[j, LOWER], links[j, UPPER], links[k, OWN] = robot.lower[k], robot.upper[k], j
+        else:
+            links[j, LOWER], links[j, UPPER], links[newest[k], NEXT] = -np.inf, np.inf, j
+        links[j, LEADER], links[j, RATIO], newest[k] = links[k, OWN], robot.ratio[j], j
     return links
 
 
@@ -83,7 +91,7 @@ def new_lanes(n: int) -> Array:
     """Return ``w``, all zero.
 
     Args:
-        n: Number of joints.
+        n: Number of joints that carry the tool.
     """
     return np.zeros((JOINTS + PER_JOINT * n, LANES))
 
@@ -161,7 +169,7 @@ def forward_wide(w: Array, links: Array) -> None:
 
     Args:
         w: State of the lanes.
-        links: Rows of ``links_of``, (n + 1, 15).
+        links: Rows of ``links_of``, (m + 1, 19).
     """
     n, one, zero = len(links) - 1, spread(1.0), spread(0.0)
     ax, ay, az, at, bx, by, bz, bt = one, zero, zero, zero, zero, one, zero, zero
@@ -169,7 +177,7 @@ def forward_wide(w: Array, links: Array) -> None:
     for j in range(n + 1):
         s, c, slide, row = zero, one, zero, JOINTS + PER_JOINT * j
         if j < n:
-            slide = load(w, row)
+            slide = load(w, JOINTS + PER_JOINT * int(links[j, LEADER])) * links[j, RATIO]
             if links[j, SLIDES] == 0.0:
                 s, c = sine_and_cosine(slide)
                 slide = zero
@@ -228,23 +236,53 @@ def measure_error(w: Array) -> None:
 
 
 @kernel
+def column_wide(w: Array, links: Array, j: int) -> tuple[Wide, Wide, Wide, Wide, Wide, Wide]:
+    """Return the rate of the tool per unit of a joint, world axes.
+
+    Args:
+        w: State of the lanes.
+        links: Rows of ``links_of``, (m + 1, 19).
+        j: Row of the joint.
+    """
+    axis = JOINTS + PER_JOINT * j + AXIS
+    a, b, c = load(w, axis), load(w, axis + 1), load(w, axis + 2)
+    x, y, z, d, e, f = a, b, c, spread(0.0), spread(0.0), spread(0.0)
+    if links[j, SLIDES] == 0.0:
+        u = load(w, TOOL + 9) - load(w, axis + 3)
+        v = load(w, TOOL + 10) - load(w, axis + 4)
+        t = load(w, TOOL + 11) - load(w, axis + 5)
+        x, y, z, d, e, f = b * t - c * v, c * u - a * t, a * v - b * u, a, b, c
+    return x, y, z, d, e, f
+
+
+@kernel
 def jacobian_wide(w: Array, links: Array) -> None:
     """Compute the Jacobian at the tool's origin, world axes; columns of joints pushed over a limit are zero.
 
     Args:
         w: State of the lanes.
-        links: Rows of ``links_of``, (n + 1, 15).
+        links: Rows of ``links_of``, (m + 1, 19).
     """
     for j in range(len(links) - 1):
         row = JOINTS + PER_JOINT * j
-        axis, out = row + AXIS, row + COLUMN
-        a, b, c = load(w, axis), load(w, axis + 1), load(w, axis + 2)
-        x, y, z, d, e, f = a, b, c, spread(0.0), spread(0.0), spread(0.0)
-        if links[j, SLIDES] == 0.0:
-            u = load(w, TOOL + 9) - load(w, axis + 3)
-            v = load(w, TOOL + 10) - load(w, axis + 4)
-            t = load(w, TOOL + 11) - load(w, axis + 5)
-            x, y, z, d, e, f = b * t - c * v, c * u - a * t, a * v - b * u, a, b, c
+        out = row + COLUMN
+        if int(links[j, LEADER]) != j:
+            for i in range(6):
+                save(w, out + i, 0.0)
+            continue
+        x, y, z, d, e, f = column_wide(w, links, j)
+        i = int(links[j, NEXT])
+        while i > 0:
+            u, v, t, a, b, c = column_wide(w, links, i)
+            ratio, i = links[i, RATIO], int(links[i, NEXT])
+            x, y, z, d, e, f = (
+                x + u * ratio,
+                y + v * ratio,
+                z + t * ratio,
+                d + a * ratio,
+                e + b * ratio,
+                f + c * ratio,
+            )
         pull = x * load(w, ERROR) + y * load(w, ERROR + 1) + z * load(w, ERROR + 2)
         pull = pull + d * load(w, ERROR + 3) + e * load(w, ERROR + 4) + f * load(w, ERROR + 5)
         q = load(w, row)
@@ -328,7 +366,7 @@ def advance(w: Array, links: Array) -> None:
 
     Args:
         w: State of the lanes.
-        links: Rows of ``links_of``, (n + 1, 15).
+        links: Rows of ``links_of``, (m + 1, 19).
     """
     n = len(links) - 1
     for j in range(n):

@@ -13,6 +13,7 @@ from .simd_solver import (
     ERROR,
     GOAL,
     JOINTS,
+    OWN,
     PER_JOINT,
     TOLERANCE_M,
     TURN,
@@ -41,18 +42,19 @@ def descend(q: Array, goal: Array, robot: RobotArrays, iterations: int, error: A
         Whether the goal is reached.
     """
     n = len(q)
-    links, w = links_of(robot), new_lanes(n)
+    links = links_of(robot)
+    w = new_lanes(len(links) - 1)
     for k in range(LANES):
         for i in range(12):
             w[GOAL + i, k] = goal[i]
         for j in range(n):
-            w[JOINTS + PER_JOINT * j, k] = q[j]
+            w[JOINTS + PER_JOINT * int(links[j, OWN]), k] = q[j]
     for _ in range(iterations + 1):
         advance(w, links)
         if w[WORST, 0] < TOLERANCE_M:
             break
     for j in range(n):
-        q[j] = w[JOINTS + PER_JOINT * j, 0]
+        q[j] = w[JOINTS + PER_JOINT * int(links[j, OWN]), 0]
     turn = np.sqrt(w[TURN, 0])
     scale = turn_rad(w[TURN, 0]) / turn if turn > 1.0e-9 else 1.0
     for i in range(3):

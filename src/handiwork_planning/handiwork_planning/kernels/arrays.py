@@ -18,25 +18,34 @@ FIELD = 7
 """The kind of a shape that is all occupied cells, beside those of ShapeKind; its frame is turned as ``world`` is."""
 OFF = -1.0e9
 """Margin that switches a pair off: no distance is below it."""
+SLIDES, PARENT, DRIVER = 0, 1, 2
+"""Columns of ``RobotArrays.joints``."""
 
 
 class RobotArrays(NamedTuple):
-    """One arm at one gripper opening as a serial chain of n joints that all turn about, or slide along, local z.
+    """One arm at one gripper opening as m moving joints that all turn about, or slide along, local z.
 
-    Body 0 is all that the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one
-    body: one link, or a patch of an attached object.
+    A configuration has the positions of the arm's n joints. The moving joints are these and those that follow them, as
+    in a palletiser: joint j is at ``ratio[j]`` times its driver; without followers m is n. Body 0 is all that the arm
+    does not move, and body j + 1 is moved by joint j. The joints that carry the tool come first, one after the other,
+    so that body j + 1 of these is on body j; behind them are those of links beside them. A group is a set of spheres of
+    one body: one link, or a patch of an attached object.
     """
 
     chain: Array
-    """(n, 12) pose of joint j's zero frame in body j; body 0 is the world."""
-    prismatic: Ints
-    """(n,) 1 if the joint slides."""
+    """(m, 12) pose of joint j's zero frame in body its parent; body 0 is the world."""
+    joints: Ints
+    """(m, 3) whether joint j SLIDES, the body that is its PARENT, and the joint of the arm that is its DRIVER."""
+    ratio: Array
+    """(m,) move of joint j for each unit of its driver; 1 for the arm's own joints."""
     lower: Array
     """(n,) lower limit [rad or m]."""
     upper: Array
     """(n,) upper limit [rad or m]."""
     tool: Array
-    """(12,) EE link in body n."""
+    """(12,) EE link in body ``tool_body``."""
+    tool_body: int
+    """The body that carries the tool; the number of joints that carry it."""
     group_body: Ints
     """(g,) body of each group."""
     group_start: Ints
@@ -46,7 +55,7 @@ class RobotArrays(NamedTuple):
     bounds: Array
     """(g, 4) sphere around all spheres of a group."""
     reach: Array
-    """(g, n) largest speed of any point of the group per unit speed of joint j [m/rad or m/m]."""
+    """(g, m) largest speed of any point of the group by joint j per unit speed of its driver [m/rad or m/m]."""
     pairs: Ints
     """(k, 2) groups that must not touch, body of the first <= body of the second."""
 

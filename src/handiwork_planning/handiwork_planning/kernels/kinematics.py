@@ -1,4 +1,4 @@
-"""Forward kinematics of a serial chain."""
+"""Forward kinematics of an arm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 
-from .arrays import Ints, RobotArrays
+from .arrays import DRIVER, PARENT, SLIDES, Ints, RobotArrays
 from .jit import kernel
 
 
@@ -27,26 +27,27 @@ def compose(a: Array, b: Array, out: Array) -> None:
 
 
 @kernel
-def forward(q: Array, chain: Array, prismatic: Ints, frames: Array) -> None:
+def forward(q: Array, chain: Array, joints: Ints, ratio: Array, frames: Array) -> None:
     """Compute the poses of all bodies in the world.
 
     Args:
         q: Configuration, (n,), rad or m.
-        chain: Zero frame of joint j in body j, (n, 12).
-        prismatic: 1 if the joint slides, (n,).
-        frames: Written: poses, (n + 1, 12); body 0 is the world.
+        chain: Zero frame of each joint in its parent body, (m, 12).
+        joints: Type, parent and driver of each joint, (m, 3); see ``RobotArrays``.
+        ratio: Move of each joint for each unit of its driver, (m,).
+        frames: Written: poses, (m + 1, 12); body 0 is the world.
     """
     frames[0, :] = 0.0
     frames[0, 0] = 1.0
     frames[0, 4] = 1.0
     frames[0, 8] = 1.0
-    for j in range(len(q)):
+    for j in range(len(chain)):
         # Indices instead of row views: Numba counts references to views, which costs more than the sums.
-        turning = prismatic[j] == 0
-        s, c = (np.sin(q[j]), np.cos(q[j])) if turning else (0.0, 1.0)
-        slide = 0.0 if turning else q[j]
+        turning, b, at = joints[j, SLIDES] == 0, joints[j, PARENT], ratio[j] * q[joints[j, DRIVER]]
+        s, c = (np.sin(at), np.cos(at)) if turning else (0.0, 1.0)
+        slide = 0.0 if turning else at
         for i in range(3):
-            x, y, z = frames[j, 3 * i], frames[j, 3 * i + 1], frames[j, 3 * i + 2]
+            x, y, z = frames[b, 3 * i], frames[b, 3 * i + 1], frames[b, 3 * i + 2]
             u = x * chain[j, 0] + y * chain[j, 3] + z * chain[j, 6]
             v = x * chain[j, 1] + y * chain[j, 4] + z * chain[j, 7]
             w = x * chain[j, 2] + y * chain[j, 5] + z * chain[j, 8]
@@ -54,7 +55,7 @@ def forward(q: Array, chain: Array, prismatic: Ints, frames: Array) -> None:
             frames[j + 1, 3 * i + 1] = v * c - u * s
             frames[j + 1, 3 * i + 2] = w
             frames[j + 1, 9 + i] = (
-                x * chain[j, 9] + y * chain[j, 10] + z * chain[j, 11] + frames[j, 9 + i] + w * slide
+                x * chain[j, 9] + y * chain[j, 10] + z * chain[j, 11] + frames[b, 9 + i] + w * slide
             )
 
 
@@ -117,6 +118,20 @@ def pose_error(target: Array, actual: Array, error: Array) -> None:
 
 
 @kernel
+def tool_pose(q: Array, robot: RobotArrays, frames: Array, out: Array) -> None:
+    """Compute the poses of all bodies and of the EE link in the world.
+
+    Args:
+        q: Configuration, (n,), rad or m.
+        robot: The arm as a chain.
+        frames: Written: poses of the bodies, (m + 1, 12).
+        out: Written: pose of the EE link, (12,).
+    """
+    forward(q, robot.chain, robot.joints, robot.ratio, frames)
+    compose(frames[robot.tool_body], robot.tool, out)
+
+
+@kernel
 def tool_poses(path: Array, robot: RobotArrays, out: Array) -> None:
     """Compute the world poses of the EE link.
 
@@ -125,7 +140,6 @@ def tool_poses(path: Array, robot: RobotArrays, out: Array) -> None:
         robot: The arm as a chain.
         out: Written: poses, (k, 12).
     """
-    frames = np.empty((path.shape[1] + 1, 12))
+    frames = np.empty((len(robot.chain) + 1, 12))
     for i in range(len(path)):
-        forward(path[i], robot.chain, robot.prismatic, frames)
-        compose(frames[path.shape[1]], robot.tool, out[i])
+        tool_pose(path[i], robot, frames, out[i])

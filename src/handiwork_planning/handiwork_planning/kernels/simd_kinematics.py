@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Ints
+from .arrays import DRIVER, PARENT, SLIDES, Ints
 from .jit import inlined
 from .simd import (
     SHORT_LANES,
@@ -56,20 +56,21 @@ def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
 
 
 @inlined
-def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats) -> None:
+def forward_lanes(q: Floats, chain: Floats, joints: Ints, ratio: Floats, frames: Floats) -> None:
     """Compute the world poses of all bodies.
 
     Args:
         q: Configurations, (n, LANES), rad or m.
-        chain: Zero frame of joint j in body j, (n, 12).
-        prismatic: 1 if the joint slides, (n,).
-        frames: Written: poses, (12 (n + 1), LANES).
+        chain: Zero frame of each joint in its parent body, (m, 12).
+        joints: Type, parent and driver of each joint, (m, 3); see ``RobotArrays``.
+        ratio: Move of each joint for each unit of its driver, (m,).
+        frames: Written: poses, (12 (m + 1), LANES).
     """
     for i in range(12):
         save(frames, i, f4(1.0) if i == 0 or i == 4 or i == 8 else f4(0.0))
     for j in range(len(chain)):
-        here, there, at = 12 * j, 12 * j + 12, load(q, j)
-        slides = prismatic[j] == 1
+        here, there, at = 12 * joints[j, PARENT], 12 * j + 12, load(q, joints[j, DRIVER]) * ratio[j]
+        slides = joints[j, SLIDES] == 1
         s, c = sine_and_cosine(spread(f4(0.0)) if slides else at)
         for i in range(3):
             x, y, z = (
@@ -95,7 +96,7 @@ def centre_lanes(b: int, i: int, balls: Floats, frames: Floats, centres: Floats)
         b: Index of the ball's body.
         i: Row of ``balls``.
         balls: Centres in the body frame and radii, (s, 4), m.
-        frames: Body poses, (12 (n + 1), LANES).
+        frames: Body poses, (12 (m + 1), LANES).
         centres: Written: rows 3 i to 3 i + 2 of (3 s, LANES), m.
     """
     x, y, z = balls[i, 0], balls[i, 1], balls[i, 2]

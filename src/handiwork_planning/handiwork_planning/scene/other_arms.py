@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.distance.sphere_cover import patches
+from handiwork_planning.kernels.arrays import DRIVER, PARENT, SLIDES
 
 from .robot_model import Chain, SphereGroup
 
@@ -19,20 +19,6 @@ CELL_M = 0.02
 PATCH_M = 0.15
 CHORD = 1.02
 """Largest ratio of the length of an arc to its chord, for the small turns between two samples."""
-
-
-def links_moved_by(robot: Robot, arm: ArmSpec) -> frozenset[str]:
-    """Return the links that turn or slide with any joint of the arm.
-
-    Args:
-        robot: The robot.
-        arm: One of its arms.
-    """
-    moved: set[str] = set()
-    for joint in robot.joints.values():
-        if joint.name in arm.joint_names or joint.parent in moved:
-            moved.add(joint.child)
-    return frozenset(moved)
 
 
 def swept(chain: Chain, groups: list[SphereGroup], q: Array) -> list[SphereGroup]:
@@ -95,17 +81,18 @@ def _refined(chain: Chain, groups: list[SphereGroup], q: Array) -> Array:
 
 
 def _frames(chain: Chain, q: Array) -> list[Array]:
-    """Return world poses (k, 4, 4) of bodies 0..n."""
+    """Return world poses (k, 4, 4) of all bodies."""
     frames = [np.broadcast_to(np.eye(4), (len(q), 4, 4))]
     for j, row in enumerate(chain.transforms):
         zero, motion = np.eye(4), np.tile(np.eye(4), (len(q), 1, 1))
         zero[:3, :3], zero[:3, 3] = row[:9].reshape(3, 3), row[9:]
-        if chain.prismatic[j]:
-            motion[:, 2, 3] = q[:, j]
+        at = chain.ratio[j] * q[:, chain.joints[j, DRIVER]]
+        if chain.joints[j, SLIDES]:
+            motion[:, 2, 3] = at
         else:
-            c, s = np.cos(q[:, j]), np.sin(q[:, j])
+            c, s = np.cos(at), np.sin(at)
             motion[:, 0, 0], motion[:, 0, 1], motion[:, 1, 0], motion[:, 1, 1] = c, -s, s, c
-        frames.append(frames[-1] @ zero @ motion)
+        frames.append(frames[chain.joints[j, PARENT]] @ zero @ motion)
     return frames
 
 

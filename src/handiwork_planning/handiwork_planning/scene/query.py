@@ -10,6 +10,7 @@ import numpy as np
 from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.collision.batch_check import Checker
 from handiwork_planning.collision.batch_checker import checker_of
@@ -23,7 +24,7 @@ from handiwork_planning.kernels.arrays import (
     SceneArrays,
 )
 
-from .other_arms import ARM_GAP_M, links_moved_by, swept
+from .other_arms import ARM_GAP_M, swept
 from .robot_model import Chain, SphereGroup, assemble, fold, joint_values, link_groups
 from .scene import CollisionScene
 
@@ -83,8 +84,8 @@ class Query:
 
     @property
     def frames(self) -> Array:
-        """New scratch for the kernels, (n + 1, 12)."""
-        return np.empty((len(self.robot.lower) + 1, 12))
+        """New scratch for the kernels, (m + 1, 12)."""
+        return np.empty((len(self.robot.chain) + 1, 12))
 
     def pair(self, hit: Ints) -> BodyPair:
         """Return the names of a pair.
@@ -223,7 +224,7 @@ class Reader:
 
     def _moved(self, arm: str) -> frozenset[str]:
         if arm not in self._links:
-            self._links[arm] = links_moved_by(self._robot, self._robot.arm(arm))
+            self._links[arm] = links_moved_by(self._robot.joints, self._robot.arm(arm).joint_names)
         return self._links[arm]
 
     def _other(self, scene: CollisionScene, query: SceneQuery, other: OtherArm) -> list[SphereGroup]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import driven_by
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
-from handiwork_planning.kernels.arrays import Ints, RobotArrays
+from handiwork_planning.kernels.arrays import DRIVER, PARENT, SLIDES, Ints, RobotArrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,16 +52,18 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chain:
-    """The moving part of one arm.
+    """The moving part of one arm; see ``RobotArrays`` for the order of its joints.
 
     Attributes:
-        transforms: Zero frame of joint j in body j, (n, 12).
-        prismatic: 1 if the joint slides, (n,).
+        transforms: Zero frame of each joint in its parent body, (m, 12).
+        joints: Type, parent body, and driver of each joint, (m, 3).
+        ratio: Move of each joint for each unit of its driver, (m,).
         mounts: Mount of every link.
     """
 
     transforms: Array
-    prismatic: Ints
+    joints: Ints
+    ratio: Array
     mounts: Mapping[str, Mount]
 
 
@@ -81,7 +85,7 @@ def joint_values(robot: Robot, gripper_m: tuple[tuple[str, float], ...]) -> dict
 
 
 def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, float]) -> Chain:
-    """Reduce the tree to the arm's joints, each about its local z.
+    """Reduce the tree to the arm's joints and those that follow them, each about its local z.
 
     Args:
         robot: The robot.
@@ -92,8 +96,12 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
     Raises:
         ValueError: the arm's joints are not one chain in the given order.
     """
-    n = len(arm.joint_names)
-    transforms, prismatic = np.zeros((n, 12)), np.zeros(n, dtype=np.int64)
+    order = _order(robot, arm)
+    transforms, joints, ratio = (
+        np.zeros((len(order), 12)),
+        np.zeros((len(order), 3), np.int64),
+        np.ones(len(order)),
+    )
     mounts = {robot.root_link: Mount(0, world_T_base.matrix())}
     children = {joint.child: joint for joint in robot.joints.values()}
     for link in robot.links:
@@ -102,20 +110,37 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
         joint = children[link]
         parent = mounts[joint.parent]
         body_T_zero = parent.body_T_link @ joint.parent_T_joint.matrix()
-        if joint.name not in arm.joint_names:
+        if joint.name not in order:
             mounts[link] = Mount(parent.body, body_T_zero @ _motion(joint, values[joint.name]))
             continue
-        index = arm.joint_names.index(joint.name)
-        if parent.body != index:
-            raise ValueError(
-                f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; correct joint_names"
-            )
+        index, law = order.index(joint.name), driven_by(joint, arm.joint_names)
+        assert law is not None
         turn = _z_to(joint.axis)
         start = body_T_zero @ turn
+        if law.offset != 0.0:
+            start = body_T_zero @ _motion(joint, law.offset) @ turn
         transforms[index] = np.concatenate([start[:3, :3].ravel(), start[:3, 3]])
-        prismatic[index] = int(joint.type is JointKind.PRISMATIC)
+        joints[index] = joint.type is JointKind.PRISMATIC, parent.body, law.index
+        ratio[index] = law.multiplier
         mounts[link] = Mount(index + 1, turn.T)
-    return Chain(transforms, prismatic, mounts)
+    return Chain(transforms, joints, ratio, mounts)
+
+
+def _order(robot: Robot, arm: ArmSpec) -> list[str]:
+    """Return the names of the joints that the arm moves: those that carry its EE link from base to tip, then others."""
+    above, link, carrying = {joint.child: joint for joint in robot.joints.values()}, arm.ee_link, list[str]()
+    while link in above:
+        if driven_by(above[link], arm.joint_names) is not None:
+            carrying.append(above[link].name)
+        link = above[link].parent
+    carrying.reverse()
+    own = [name for name in carrying if name in arm.joint_names]
+    for name, expected in zip_longest(own, arm.joint_names):
+        if name != expected:
+            text = f"joint {expected or name!r} is not next in the chain"
+            raise ValueError(f"arm {arm.name!r}: {text}; correct joint_names")
+    moved = [joint.name for joint in robot.joints.values() if driven_by(joint, arm.joint_names) is not None]
+    return carrying + [name for name in moved if name not in carrying]
 
 
 def link_groups(robot: Robot, chain: Chain) -> list[SphereGroup]:
@@ -151,10 +176,12 @@ def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[SphereGroup]
     sizes = [len(g.spheres) for g in groups]
     return RobotArrays(
         chain=chain.transforms,
-        prismatic=chain.prismatic,
+        joints=chain.joints,
+        ratio=chain.ratio,
         lower=np.array([j.lower for j in joints]),
         upper=np.array([j.upper for j in joints]),
         tool=np.concatenate([tool[:3, :3].ravel(), tool[:3, 3]]),
+        tool_body=chain.mounts[arm.ee_link].body,
         group_body=np.array([g.body for g in groups], dtype=np.int64),
         group_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         spheres=np.ascontiguousarray(np.concatenate([g.spheres for g in groups])),
@@ -213,15 +240,27 @@ def _reach(chain: Chain, groups: list[SphereGroup], joints: list[Joint]) -> Arra
 
     A point's distance from joint j's axis is at most the sum of the link offsets between and its own.
     """
-    offsets = np.linalg.norm(chain.transforms[:, 9:], axis=1)
-    travel = [max(abs(j.lower), abs(j.upper)) if j.type is JointKind.PRISMATIC else 0.0 for j in joints]
-    reach = np.zeros((len(groups), len(joints)))
+    offsets, slides = np.linalg.norm(chain.transforms[:, 9:], axis=1), chain.joints[:, SLIDES] == 1
+    ranges = np.array([max(abs(j.lower), abs(j.upper)) for j in joints])[chain.joints[:, DRIVER]]
+    ratio = np.abs(chain.ratio)
+    travel = np.where(slides, ratio * ranges, 0.0)
+    reach = np.zeros((len(groups), len(ratio)))
     for g, group in enumerate(groups):
         own = float(np.linalg.norm(group.spheres[:, :3], axis=1).max())
-        for j in range(group.body):
-            between = sum(offsets[k] + travel[k] for k in range(j + 1, group.body))
-            reach[g, j] = 1.0 if chain.prismatic[j] else between + own
+        path = _carrying(chain, group.body)
+        for i, j in enumerate(path):
+            between = sum(offsets[k] + travel[k] for k in path[i + 1 :])
+            reach[g, j] = ratio[j] * (1.0 if slides[j] else between + own)
     return reach
+
+
+def _carrying(chain: Chain, body: int) -> list[int]:
+    """Return the joints that carry a body, from the world on."""
+    path = list[int]()
+    while body > 0:
+        path.append(body - 1)
+        body = int(chain.joints[body - 1, PARENT])
+    return path[::-1]
 
 
 def _pairs(robot: Robot, groups: list[SphereGroup]) -> Ints:

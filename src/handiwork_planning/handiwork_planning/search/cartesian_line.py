@@ -8,7 +8,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_planning.ik.single import descend
 from handiwork_planning.kernels.arrays import RobotArrays
 from handiwork_planning.kernels.jit import kernel
-from handiwork_planning.kernels.kinematics import compose, forward, pose_error
+from handiwork_planning.kernels.kinematics import compose, pose_error, tool_pose
 
 FOLLOWED, LOST, JUMPED, DEVIATED = 0, 1, 2, 3
 JUMP_RAD = 0.35
@@ -63,10 +63,10 @@ def follow(
         FOLLOWED, LOST, JUMPED or DEVIATED, and the number of rows that are good.
     """
     n, steps = len(q), len(path) - 1
-    frames, start, target, tool = np.empty((n + 1, 12)), np.empty(12), np.empty(12), np.empty(12)
+    frames, start = np.empty((len(robot.chain) + 1, 12)), np.empty(12)
+    target, tool = np.empty(12), np.empty(12)
     shift, middle = np.empty(6), np.empty(n)
-    forward(q, robot.chain, robot.prismatic, frames)
-    compose(frames[n], robot.tool, start)
+    tool_pose(q, robot, frames, start)
     pose_error(goal, start, shift)
     path[0] = q
     for k in range(1, steps + 1):
@@ -81,8 +81,7 @@ def follow(
         if jump > JUMP_RAD:
             return JUMPED, k
         along(start, shift, (k - 0.5) / steps, target)
-        forward(middle, robot.chain, robot.prismatic, frames)
-        compose(frames[n], robot.tool, tool)
+        tool_pose(middle, robot, frames, tool)
         pose_error(target, tool, error)
         if np.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2) > deviation_m:
             return DEVIATED, k

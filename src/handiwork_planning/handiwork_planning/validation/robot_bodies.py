@@ -11,6 +11,7 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import World
+from handiwork_core.robot.followers import driven_by
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import ArmSpec, Robot
 
@@ -108,8 +109,11 @@ def frames_of(
     """
     frames = {robot.root_link: np.broadcast_to(world_T_root.matrix(), (len(q), 4, 4))}
     for joint in robot.joints.values():
-        if joint.name in arm.joint_names:
-            value = q[:, arm.joint_names.index(joint.name)]
+        leader = joint.name if joint.mimic is None else joint.mimic.joint
+        if leader in arm.joint_names:
+            value = q[:, arm.joint_names.index(leader)]
+            if joint.mimic is not None:
+                value = joint.mimic.multiplier * value + joint.mimic.offset
         else:
             value = np.full(len(q), joint_position(robot, joint.name, gripper))
         move = np.zeros((len(q), 4, 4))
@@ -148,7 +152,7 @@ def track_of(frames: Array, body: LinkBalls) -> BodyPath:
 
 
 def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
-    """Return the first link of the rigid part of each link; only the arm's joints separate parts.
+    """Return the first link of the rigid part of each link; the joints that the arm moves separate parts.
 
     Args:
         robot: The robot.
@@ -156,7 +160,8 @@ def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
     """
     part = {robot.root_link: robot.root_link}
     for joint in robot.joints.values():
-        part[joint.child] = joint.child if joint.name in arm.joint_names else part[joint.parent]
+        is_moved = driven_by(joint, arm.joint_names) is not None
+        part[joint.child] = joint.child if is_moved else part[joint.parent]
     return part
 
 

@@ -32,7 +32,8 @@ class CuroboPool:
 
     Raises:
         ValueError: ``lanes`` is below 2, or more than a launch has threads for.
-        EngineLost: torch, cuRobo or the GPU cannot be used; ``plan`` raises it, too, and then the pool is of no use.
+        EngineLost: torch, cuRobo or the GPU cannot be used, or joints follow those of an arm; ``plan`` raises it, too,
+            and then the pool is of no use.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class CuroboPool:
     ) -> None:
         from .curobo.batch_core import BatchCore
         from .curobo.device.cuda import load
+        from .curobo.model.robot_config import check_followers
 
+        check_followers(robot)
         if lanes < 2:
             raise ValueError(f"lanes is {lanes}; give 2 or more, or use the engine for one problem at a time")
         cores = len(os.sched_getaffinity(0))

@@ -31,7 +31,8 @@ class CuroboEngine(CpuEngine):
     results have passed the CPU engine's checks, whose texts also explain failures. Torch and cuRobo are imported when
     it is created. Batches of plans, and large ones of inverse kinematics, go to the GPU together.
 
-    A GPU that fails raises ``fallback_engine.EngineLost``: wrap this engine in ``FallbackEngine``.
+    A GPU that fails raises ``fallback_engine.EngineLost``: wrap this engine in ``FallbackEngine``. So does a robot
+    whose arms have joints that follow theirs by ``<mimic>``: how cuRobo moves these is not verified.
 
     Args:
         robot: The robot.
@@ -50,6 +51,9 @@ class CuroboEngine(CpuEngine):
     def __init__(
         self, robot: Robot, world_T_base: Pose, report: Report, *, builds_planners: bool = True
     ) -> None:
+        from .curobo.model.robot_config import check_followers
+
+        check_followers(robot)
         super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))
         report(0.2, "compiling the last steps of inverse kinematics, and importing torch and cuRobo")
         from handiwork_planning.ik.finish import compile_finish

@@ -49,7 +49,9 @@ class CuroboTogether:
     def __init__(self, robot: Robot, world_T_base: Pose, arms: tuple[str, str]) -> None:
         from .curobo.device.cuda import load
         from .curobo.dual_arm import TogetherCore
+        from .curobo.model.robot_config import check_followers
 
+        check_followers(robot)
         self._core = TogetherCore(robot, world_T_base, load(), arms)
 
     def update_world(self, world: World) -> None:

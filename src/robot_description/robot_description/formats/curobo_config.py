@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import followers_of
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import ArmSpec, Robot
 
@@ -49,6 +50,21 @@ def held_link(use: CuroboUse, arm: str) -> str:
     return "attached_object" if len(use.arms) == 1 else f"attached_object_{arm}"
 
 
+def follower_fault(robot: Robot) -> str:
+    """Return why cuRobo does not get a robot whose arms have joints that follow theirs; empty for other robots.
+
+    Args:
+        robot: The robot.
+    """
+    for arm in robot.arms.values():
+        if names := [each.name for name in arm.joint_names for each in followers_of(robot.joints, name)]:
+            return (
+                f"joints {', '.join(names)} of robot {robot.name!r} follow joints of arm {arm.name!r} by <mimic>, and "
+                "how cuRobo moves such joints is not verified; plan with engine:=cpu"
+            )
+    return ""
+
+
 def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, Any]:
     """Return the mapping that cuRobo reads, in plain values that YAML can hold.
 
@@ -61,8 +77,11 @@ def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, An
 
     Raises:
         KeyError: There is no such arm.
-        ValueError: A locked joint does not exist, is fixed, is a mimic or belongs to a planning arm.
+        ValueError: Joints follow those of an arm, or a locked joint does not exist, is fixed, is a mimic or belongs to
+            a planning arm.
     """
+    if fault := follower_fault(robot):
+        raise ValueError(fault)
     arms = [robot.arm(name) for name in use.arms]
     planned = [joint for arm in arms for joint in arm.joint_names]
     locked = _locked(robot, use, planned)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from handiwork_core.robot.followers import ArmJoints, follower_faults
 from handiwork_core.robot.robot import Joint
 from handiwork_core.robot.urdf import UrdfModel
 
@@ -31,9 +32,14 @@ def arm_faults(model: UrdfModel, arms: Sequence[FoundArm], *, may_share: bool) -
     driven = {name for arm in arms for name in (*arm.joints, *([arm.gripper.joint] if arm.gripper else []))}
     joints = [joint for name, joint in model.joints.items() if name in driven]
     faults = [text for joint in joints for text in _of_joint(joint)]
-    of_arms = dict.fromkeys(name for arm in arms for name in arm.joints)
-    faults += [f"joint {text}" for name in of_arms for text in model.follower_faults(name)]
+    chains = [ArmJoints(_named(arm), arm.base_link, arm.ee_link, arm.joints) for arm in arms]
+    faults += follower_faults(model.joints, chains)
     return faults if may_share else faults + list(_shared(model, arms))
+
+
+def _named(arm: FoundArm) -> str:
+    """Return words for an arm that has no name yet."""
+    return f"from {arm.base_link} to {arm.ee_link}"
 
 
 def _of_joint(joint: Joint) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import with_follower_limits
 from handiwork_core.robot.robot import Joint, Robot, Spheres
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import expand
@@ -128,7 +129,8 @@ def describe(
         raise ConfigError(
             str(urdf), ["links: none has a collision shape; add boxes, cylinders, spheres or meshes"]
         )
-    robot = Robot(wanted.name, model.links[0], model.links, model.joints, spheres, frozenset(), {}, text)
+    joints = with_follower_limits(model.joints, [joint for arm in arms.values() for joint in arm.joints])
+    robot = Robot(wanted.name, model.links[0], model.links, joints, spheres, frozenset(), {}, text)
     progress("judging pairs of links")
     verdicts = judge_pairs(robot, samples=wanted.samples, seed=wanted.seed)
     apart = frozenset() if given.ignored_pairs else _needless(robot, verdicts, solids, remarks)

@@ -190,8 +190,13 @@ def _forks(tree: RigidTree, joint: Joint, ends: set[str]) -> bool:
     arms = 0
     for body in tree.below[joint.child]:
         reached = [end for end in ends if end == body or end in tree.under(body)]
-        arms += any(len(tree.up(end)) - len(tree.up(joint.child)) >= MIN_JOINTS for end in reached)
+        arms += any(_own(tree, end) - _own(tree, joint.child) >= MIN_JOINTS for end in reached)
     return arms > 1
+
+
+def _own(tree: RigidTree, body: str) -> int:
+    """Return the number of joints between the root and a body that move by themselves."""
+    return sum(joint.mimic is None for joint in tree.up(body))
 
 
 def _gripper(tree: RigidTree, hand: str) -> FoundGripper:

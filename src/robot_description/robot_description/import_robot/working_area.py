@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.batch_kinematics import BatchChain
 from handiwork_core.robot.robot import ArmSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import pair_gaps
@@ -111,22 +112,23 @@ def _error(
 ) -> tuple[Array, Array]:
     """Return the errors (n, 6) of the TCP's place and the hand's axis, and the Jacobians (n, 6, dof)."""
     assert arm.gripper is not None
-    children = [robot.joints[name].child for name in arm.joint_names]
-    frames = many_link_poses(robot, q, {*children, arm.ee_link, arm.tcp_link})
+    chain = BatchChain(robot, arm.ee_link, arm.base_link).driven(arm.joint_names)
+    frames = many_link_poses(robot, q, {*(joint.child for _, joint, _ in chain), arm.ee_link, arm.tcp_link})
     tcp, axis = frames[arm.tcp_link][1], frames[arm.ee_link][0][:, :, arm.gripper.ee_axis]
     off = np.cross(axis, down)
     # Where the hand points up the cross product vanishes: any turn will do.
     off[axis @ down < -0.999] = np.cross(down, (0.6, 0.8, 0.0) if abs(down[2]) > 0.5 else (0.0, 0.0, 1.0))
-    columns = []
-    for name, child in zip(arm.joint_names, children, strict=True):
-        turn, place = frames[child]
-        along = turn @ robot.joints[name].axis
-        if robot.joints[name].type is JointKind.PRISMATIC:
-            columns.append(np.concatenate([along, np.zeros_like(along)], axis=1))
+    jacobian = np.zeros((len(goals), 6, len(arm.joint_names)))
+    for _, joint, law in chain:
+        turn, place = frames[joint.child]
+        along = law.multiplier * (turn @ joint.axis)
+        if joint.type is JointKind.PRISMATIC:
+            jacobian[:, :3, law.index] += along
             continue
         across = along - np.einsum("ni,ni->n", along, axis)[:, None] * axis  # the turn about the axis is free
-        columns.append(np.concatenate([np.cross(along, tcp - place), across], axis=1))
-    return np.concatenate([goals - tcp, off], axis=1), np.stack(columns, axis=2)
+        jacobian[:, :3, law.index] += np.cross(along, tcp - place)
+        jacobian[:, 3:, law.index] += across
+    return np.concatenate([goals - tcp, off], axis=1), jacobian
 
 
 def _apart(robot: Robot, q: Mapping[str, Array]) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import followers_of
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.home_room import (
@@ -81,6 +82,7 @@ def allowance_of(robot: Robot, link: str) -> Allowance:
     """
     last = {arm.joint_names[-1] for arm in robot.arms.values()}
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
+    moved |= {each.name for name in moved for each in followers_of(robot.joints, name)}
     fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
     above = {joint.child: joint for joint in robot.joints.values()}
     parts = link in fingers

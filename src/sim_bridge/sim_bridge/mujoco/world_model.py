@@ -18,6 +18,7 @@ from handiwork_core.control.finger_drives import finger_drives, finger_joints
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.followers import followers_of
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
@@ -112,6 +113,8 @@ def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
 def held_joints(robot: Robot) -> tuple[str, ...]:
     """Return joints that neither an arm nor a gripper moves, such as a lift: a servo holds each at its start.
 
+    Those that follow a joint of an arm are moved by it: the simulator couples them as the URDF says.
+
     Args:
         robot: The robot.
 
@@ -121,7 +124,21 @@ def held_joints(robot: Robot) -> tuple[str, ...]:
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     moved |= {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
     moved |= set(robot.base.joint_names) if robot.base is not None else set()
+    moved |= followers_of_arms(robot)
     return tuple(joint.name for joint in driven_joints(robot) if joint.name not in moved)
+
+
+def followers_of_arms(robot: Robot) -> frozenset[str]:
+    """Return the joints that follow joints of arms, such as those of parallel links; they have no drive of their own.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Names of the joints.
+    """
+    names = [name for arm in robot.arms.values() for name in arm.joint_names]
+    return frozenset(each.name for name in names for each in followers_of(robot.joints, name))
 
 
 def home_positions(robot: Robot) -> dict[str, float]:
@@ -186,8 +203,10 @@ def add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
     for coupling in part.equalities:
         coupling.solref, coupling.solimp = CONTACT, (0.99, 0.999, 0.0001, 0.5, 2.0)
     drives = {drive.joint: drive for gripper in grippers(robot) for drive in finger_drives(robot, gripper)}
+    led = followers_of_arms(robot)
     for joint in part.joints:
-        joint.armature = drives[joint.name].armature if joint.name in drives else ROTOR_INERTIA
+        if joint.name not in led:
+            joint.armature = drives[joint.name].armature if joint.name in drives else ROTOR_INERTIA
     frame = spec.worldbody.add_frame(pos=world_T_base.translation_m, quat=world_T_base.rotation.wxyz)
     spec.attach(part, frame=frame, prefix=f"{robot.name}/")
 
@@ -209,7 +228,12 @@ def _add_servos(mj: Any, spec: Any, model: Any, robot: Robot) -> None:
     in_arms += robot.base.joint_names if robot.base is not None else ()
     for name in (*in_arms, *held_joints(robot)):
         joint = f"{robot.name}/{name}"
-        seen = float(inertia[model.joint(joint).dofadr[0], model.joint(joint).dofadr[0]])
+        moves = np.zeros(model.nv)
+        moves[model.joint(joint).dofadr[0]] = 1.0
+        for each in followers_of(robot.joints, name) if name in in_arms else ():
+            assert each.mimic is not None
+            moves[model.joint(f"{robot.name}/{each.name}").dofadr[0]] = each.mimic.multiplier
+        seen = float(moves @ inertia @ moves)
         _servo(mj, spec, joint, seen * ARM_BANDWIDTH**2, 2.0 * seen * ARM_BANDWIDTH, 0.0)
         if name in in_arms:
             rate = spec.add_actuator(name=f"{joint}/rate", target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)

@@ -61,10 +61,7 @@ class ArmChain:
         self._low = np.array([one.lower for one in joints]) + EDGE_RAD
         self._high = np.array([one.upper for one in joints]) - EDGE_RAD
         self._middle = 0.5 * (self._low + self._high)
-        self._columns = [
-            (self._chain.joints.index(joint), joint.axis, joint.type is JointKind.PRISMATIC)
-            for joint in joints
-        ]
+        self._moving = self._chain.driven(arm.joint_names)
 
     def hands(self, q: Array) -> Array:
         """Return the poses of the hand at configurations.
@@ -186,19 +183,20 @@ class ArmChain:
         The change is by damped least squares; the second is the projection (k, dof, dof) on the null space.
         """
         hand = frames[-1][:, :3, 3]
-        jacobian = np.zeros((len(hand), 6, len(self._columns)))
-        for j, (index, axis, slides) in enumerate(self._columns):
-            world_axis = frames[index][:, :3, :3] @ axis
-            if slides:
-                jacobian[:, :3, j] = world_axis
+        dof = len(self.arm.joint_names)
+        jacobian = np.zeros((len(hand), 6, dof))
+        for place, joint, law in self._moving:
+            world_axis = law.multiplier * (frames[place][:, :3, :3] @ joint.axis)
+            if joint.type is JointKind.PRISMATIC:
+                jacobian[:, :3, law.index] += world_axis
                 continue
-            jacobian[:, :3, j] = np.cross(world_axis, hand - frames[index][:, :3, 3])
-            jacobian[:, 3:, j] = world_axis
+            jacobian[:, :3, law.index] += np.cross(world_axis, hand - frames[place][:, :3, 3])
+            jacobian[:, 3:, law.index] += world_axis
         turned = jacobian.transpose(0, 2, 1)
         square = jacobian @ turned + (DAMPING * np.linalg.norm(error, axis=1))[:, None, None] ** 2 * np.eye(6)
         square += 1e-9 * np.eye(6)
         inverse = turned @ np.linalg.inv(square)
-        return (inverse @ error[:, :, None])[:, :, 0], np.eye(len(self._columns)) - inverse @ jacobian
+        return (inverse @ error[:, :, None])[:, :, 0], np.eye(dof) - inverse @ jacobian
 
 
 def _error(here: Array, target: Array) -> Array:

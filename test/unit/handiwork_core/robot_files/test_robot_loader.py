@@ -94,7 +94,11 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
             FRANKA_HAND,
             'follows="fr3_finger_joint1"',
             'follows="fr3_joint7"',
-            ["joints[6]: fr3_joint7: is followed by fr3_finger_joint2", "cannot be planned yet", "fixed"],
+            [
+                "fr3_finger_joint2: follows fr3_joint7 of arm fr3_arm",
+                "carried by its hand fr3_hand",
+                "gripper",
+            ],
         ),
         (
             XACRO,

@@ -238,7 +238,7 @@ def test_a_new_robot_loads_from_another_place(tmp_path: Path) -> None:
             "link palm: carries 2 joints that move by themselves, left_slide",
         ),
         (('<mimic joint="left_slide"/>', '<mimic joint="right_slide"/>'), "which is a mimic itself"),
-        (('<mimic joint="left_slide"/>', '<mimic joint="bend"/>'), "joint bend: is followed by right_slide"),
+        (('<mimic joint="left_slide"/>', '<mimic joint="bend"/>'), "joint right_slide: follows bend of arm"),
         (('<parent link="world_mount"/>', '<parent link="palm"/>'), "form a cycle; break it at one joint"),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import BodyPair
 from handiwork_core.robot.robot import Robot
+from handiwork_planning.kernels.arrays import DRIVER, PARENT, SLIDES
 from handiwork_planning.scene.query import Query
 
 GAP_M = 0.005
@@ -127,17 +128,18 @@ class Apart:
 
 
 def _bodies(query: Query, q: Array) -> tuple[Array, Array]:
-    """Return rotations (k, n + 1, 3, 3) and positions (k, n + 1, 3) of the chain's bodies at ``q`` (k, n)."""
-    chain, count = query.robot.chain, len(q)
+    """Return rotations (k, m + 1, 3, 3) and positions (k, m + 1, 3) of the chain's bodies at ``q`` (k, n)."""
+    robot, count = query.robot, len(q)
     turns, places = [np.broadcast_to(np.eye(3), (count, 3, 3))], [np.zeros((count, 3))]
-    for j, row in enumerate(chain):
-        zero, shift = turns[-1] @ row[:9].reshape(3, 3), turns[-1] @ row[9:]
-        place = places[-1] + shift
-        if query.robot.prismatic[j]:
+    for j, row in enumerate(robot.chain):
+        body, at = robot.joints[j, PARENT], robot.ratio[j] * q[:, robot.joints[j, DRIVER]]
+        zero, shift = turns[body] @ row[:9].reshape(3, 3), turns[body] @ row[9:]
+        place = places[body] + shift
+        if robot.joints[j, SLIDES]:
             turns.append(zero)
-            places.append(place + q[:, j, None] * zero[:, :, 2])
+            places.append(place + at[:, None] * zero[:, :, 2])
             continue
-        c, s, turn = np.cos(q[:, j]), np.sin(q[:, j]), np.zeros((count, 3, 3))
+        c, s, turn = np.cos(at), np.sin(at), np.zeros((count, 3, 3))
         turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1], turn[:, 2, 2] = c, -s, s, c, 1.0
         turns.append(zero @ turn)
         places.append(place)

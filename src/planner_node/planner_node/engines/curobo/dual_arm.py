@@ -12,9 +12,9 @@ from handiwork_core.contracts.planning import OtherArm, PlanRequest
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.planner import Core
-from handiwork_planning.scene.other_arms import links_moved_by
 from handiwork_planning.search.requests import Deadline, Failed
 from handiwork_planning.timing.parameterization import Limits
 
@@ -65,7 +65,7 @@ class TogetherCore(Core):
         held = held_links(self.arms)
         self._second_held = held[self.arms[1].name]
         self._sheets = [SphereSheet(robot, arm, held[arm.name]) for arm in self.arms]
-        self._seconds = links_moved_by(robot, self.arms[1])
+        self._seconds = links_moved_by(robot.joints, self.arms[1].joint_names)
         self._solvers = self._made(BufferSizes())
 
     def plan_both(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.import_robot.working_area import WorkingArea
@@ -128,10 +129,7 @@ def _has_fixed_jaw(robot: Robot, gripper: GripperSpec) -> bool:
 
 def _base_front(robot: Robot, arm: ArmSpec) -> float:
     """Return how far the links that no joint of the arm moves reach ahead of the base link, m."""
-    moved = {robot.joints[name].child for name in arm.joint_names}
-    for joint in robot.joints.values():  # in tree order
-        if joint.parent in moved:
-            moved.add(joint.child)
+    moved = links_moved_by(robot.joints, arm.joint_names)
     q = {j.name: np.array([float(np.clip(0.0, j.lower, j.upper))]) for j in free_joints(robot)}
     frames = many_link_poses(robot, q)
     turn, place = (part[0] for part in frames[arm.base_link])

@@ -8,11 +8,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_planning.scene.other_arms import links_moved_by
-from robot_description.formats.curobo_config import CuroboUse, curobo_config, held_link
+from handiwork_planning.fallback_engine import EngineLost
+from robot_description.formats.curobo_config import CuroboUse, curobo_config, follower_fault, held_link
 
 from .spheres import HELD_SPHERES, self_offsets
+
+
+def check_followers(robot: Robot) -> None:
+    """Refuse a robot whose arms have joints that follow theirs, as a palletiser's do.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        EngineLost: It has such joints.
+    """
+    if fault := follower_fault(robot):
+        raise EngineLost(fault)
 
 
 @contextmanager
@@ -32,7 +46,7 @@ def robot_config(
     held = held_links(arms)
     offsets = self_offsets(robot, arms[0], held[arms[0].name])
     for arm in arms[1:]:
-        moved = links_moved_by(robot, arm) | {held[arm.name]}
+        moved = links_moved_by(robot.joints, arm.joint_names) | {held[arm.name]}
         own = self_offsets(robot, arm, held[arm.name])
         offsets |= {link: offset for link, offset in own.items() if link in moved}
     with tempfile.TemporaryDirectory() as folder:
