@@ -241,7 +241,7 @@ BAD = [
     (replace(THERE, yaw=7.0), Code.BAD_NUMBER, "yaw"),
     (replace(THERE, x=2.5), Code.BAD_NUMBER, "x"),
     (replace(THERE, timeout_s=0.0), Code.BAD_NUMBER, "timeout_s"),
-    (replace(THERE, frame="mapp"), Code.UNKNOWN_FRAME, "frame"),
+    (replace(THERE, frame="cubes"), Code.UNKNOWN_FRAME, "frame"),
 ]
 
 

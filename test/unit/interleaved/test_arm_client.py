@@ -19,7 +19,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.testing.gantry import gantry
-from handiwork_ros.ports import arm_and_gripper, sim_time_deadline
+from handiwork_ros.ports import arm_and_gripper, braking, sim_time_deadline
 from handiwork_ros.ports.arm_and_gripper import ArmClient
 from handiwork_ros.rclpy_support import action_call, ros_clock, service_call
 from handiwork_ros.rclpy_support.rclpy_internals import goal_handle
@@ -27,7 +27,7 @@ from support.interleaving import virtual_ros
 from support.interleaving.interleaver import Interleaver
 
 HERE = sys.modules[__name__]
-MODULES = [action_call, arm_and_gripper, service_call, sim_time_deadline, ros_clock]
+MODULES = [action_call, arm_and_gripper, braking, service_call, sim_time_deadline, ros_clock]
 SEEDS = range(150)
 ARM = gantry().arms["arm"]
 Q = np.stack([ARM.home_q, ARM.home_q + 0.1])
@@ -95,7 +95,9 @@ class Client:
     def server_is_ready(self) -> bool:
         return True
 
-    def send_goal_async(self, _goal: Any, goal_uuid: Any) -> virtual_ros.Future:
+    def send_goal_async(
+        self, _goal: Any, goal_uuid: Any, feedback_callback: Any = None
+    ) -> virtual_ros.Future:
         key, sent, create = bytes(goal_uuid.uuid), virtual_ros.Future(), self.node.executor.create_task
         ended = self.ends[key] = virtual_ros.Future()
 
@@ -302,7 +304,7 @@ def test_a_controller_that_never_accepts_does_not_block_the_stop_for_ever(
             ends.append(arm.follow(PATH, should_stop=lambda: False))
             begun_s = run.now_s
             ends.append(arm.stop())
-            assert run.now_s - begun_s <= arm_and_gripper.BRAKE_S + 1.0
+            assert run.now_s - begun_s <= braking.BRAKE_S + 1.0
 
         run.spawn(body, "body")
         run.run()

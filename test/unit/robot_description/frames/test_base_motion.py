@@ -1,4 +1,4 @@
-"""The joints of a base from its frames: headings go on, corrections are no motion, and gaps begin anew."""
+"""The joints of a base from its frames: headings go on, corrections are no motion, and a gap begins another motion."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_heading_goes_on_and_full_turns_come_off_before_the_joint_ends(turn:
 
 
 @pytest.mark.parametrize("stamp_s", [0.5, 9.0])
-def test_after_a_gap_or_a_step_back_of_time_the_velocity_is_measured_anew(stamp_s: float) -> None:
+def test_after_a_gap_or_a_step_back_of_time_the_velocity_starts_again(stamp_s: float) -> None:
     motion = BaseMotion()
     motion.sample(1.0, Pose.identity(), planar(0.0, 0.0, 0.0))
     motion.sample(1.05, Pose.identity(), planar(0.1, 0.0, 0.0))
