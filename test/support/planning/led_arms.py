@@ -12,7 +12,9 @@ from handiwork_core.robot.followers import with_follower_limits
 from handiwork_core.robot.robot import ArmSpec, Joint, Mimic, Robot, Spheres
 
 
-def led_arm(rng: np.random.Generator, joints: int, followers: int, rods: int) -> Robot:
+def led_arm(
+    rng: np.random.Generator, joints: int, followers: int, rods: int, *, is_parallel: bool = False
+) -> Robot:
     """Make an arm with joints that follow its own.
 
     Its chain has ``joints`` joints of the arm and ``followers`` that follow some of those before them; ``rods`` links
@@ -23,12 +25,13 @@ def led_arm(rng: np.random.Generator, joints: int, followers: int, rods: int) ->
         joints: Number of the arm's own joints.
         followers: Number of followers in the chain.
         rods: Number of links beside the chain.
+        is_parallel: All axes are parallel, in either sense, as those of a parallelogram.
     """
     kinds = ["own"] + list(rng.permutation(["own"] * (joints - 1) + ["led"] * followers))
     made, own = dict[str, Joint](), list[str]()
     for i, kind in enumerate(kinds):
         name = f"{kind}{i}"
-        made[name] = _joint(rng, name, f"l{i}", f"l{i + 1}", own if kind == "led" else [])
+        made[name] = _joint(rng, name, f"l{i}", f"l{i + 1}", own if kind == "led" else [], is_parallel)
         own += [name] * (kind == "own")
     count = len(kinds)
     tool = Pose.of((0.02, 0.0, 0.1), Rotation.from_rpy(0.1, -0.2, 0.3))
@@ -36,7 +39,7 @@ def led_arm(rng: np.random.Generator, joints: int, followers: int, rods: int) ->
     links = [*(f"l{i}" for i in range(count + 1)), "ee"]
     for i in range(rods):
         parent = str(rng.choice([link for link in links if link != "ee"]))
-        made[f"rod{i}"] = _joint(rng, f"rod{i}", parent, f"r{i}", own)
+        made[f"rod{i}"] = _joint(rng, f"rod{i}", parent, f"r{i}", own, is_parallel)
         links.append(f"r{i}")
     spheres = tuple(Spheres(link, rng.uniform(-0.05, 0.05, (1, 3)), np.array([0.02])) for link in links)
     limited = with_follower_limits(made, own)
@@ -45,11 +48,13 @@ def led_arm(rng: np.random.Generator, joints: int, followers: int, rods: int) ->
     return Robot("led", "l0", tuple(links), limited, spheres, frozenset(), {"arm": arm}, "")
 
 
-def _joint(rng: np.random.Generator, name: str, parent: str, child: str, leaders: list[str]) -> Joint:
+def _joint(
+    rng: np.random.Generator, name: str, parent: str, child: str, leaders: list[str], is_parallel: bool
+) -> Joint:
     slides = rng.random() < 0.2
     place = rng.uniform(-0.1, 0.3, 3) * rng.integers(0, 2, 3)
-    turn = Rotation.from_rpy(*rng.uniform(-1.5, 1.5, 3))
-    axis = np.array(rng.normal(size=3))
+    turn = Rotation.from_rpy(*(rng.uniform(-1.5, 1.5, 3) * ([0.0, 0.0, 1.0] if is_parallel else 1.0)))
+    axis = np.array([0.0, 0.0, rng.choice([-1.0, 1.0])]) if is_parallel else np.array(rng.normal(size=3))
     kind = JointKind.PRISMATIC if slides else JointKind.REVOLUTE
     width = 0.2 if slides else 1.5
     made = Joint(

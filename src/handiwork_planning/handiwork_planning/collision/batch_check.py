@@ -62,6 +62,8 @@ class Checker(NamedTuple):
     """(s + g, 4) spheres, then one around each group."""
     reach: Floats
     """(g, m)."""
+    levers: Floats
+    """(g, n)."""
     pose: Floats
     """(m, 12) world_T_shape."""
     size: Floats
@@ -91,20 +93,19 @@ class Checker(NamedTuple):
 
 
 @inlined
-def farthest(reach: Floats, most: Floats, joints: Ints, g: int, after: int, before: int) -> np.float32:
+def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
     """Return the longest way that joints ``after``..``before`` may move group ``g`` on a piece, m; 0 up to FINEST_M.
 
     Args:
-        reach: Lever of each group about each joint, (g, m), m/rad or m/m.
-        most: Largest moves of the arm's joints on the piece, (n,), rad or m.
-        joints: Type, parent and driver of each joint, (m, 3).
+        reach: Lever of each group about each joint of the arm, (g, n), m/rad or m/m.
+        most: Largest joint moves on the piece, (n,), rad or m.
         g: Index of the group.
         after: First joint.
         before: The joint after the last.
     """
     total = f4(0.0)
     for j in range(after, before):
-        total += reach[g, j] * most[joints[j, DRIVER]]
+        total += reach[g, j] * most[j]
     return total if total > f4(FINEST_M) else f4(0.0)
 
 
@@ -112,7 +113,7 @@ def farthest(reach: Floats, most: Floats, joints: Ints, g: int, after: int, befo
 def farthest_apart(
     reach: Floats, most: Floats, joints: Ints, g: int, h: int, body_g: int, body_h: int
 ) -> np.float32:
-    """Return the longest way of two groups to each other on a piece, m, also beside the tool's chain; 0 up to FINEST_M.
+    """Return the longest way of two groups to each other on a piece, m, where links follow joints; 0 up to FINEST_M.
 
     Args:
         reach: Lever of each group about each joint, (g, m), m/rad or m/m.
@@ -313,13 +314,13 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> t
     pairs, margins, exact, frames, centres = c.pairs, c.margins, c.exact, c.frames, c.centres
     slack, most, share, reach, balls = c.slack, c.most, c.share, c.reach, c.balls
     pose, size, rounding, bound = c.pose, c.size, c.rounding, c.bound
-    around, joints, in_chain = len(balls) - groups, c.robot.joints, c.robot.tool_body
+    around, joints, levers, follows = len(balls) - groups, c.robot.joints, c.levers, len(c.chain) > len(most)
     if what != SWEPT:
         forward_lanes(c.q, c.chain, joints, c.ratio, frames)
         for g in range(groups):
             known[g] = 0
     for g in range(groups):
-        slack[g] = f4(0.0) if what == STILL else farthest(reach, most, joints, g, 0, body[g])
+        slack[g] = f4(0.0) if what == STILL else farthest(levers, most, g, 0, min(body[g], len(most)))
     for n in range(count):
         i = active[n]
         g, s = pairs[i, 0], pairs[i, 1]
@@ -360,13 +361,13 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> t
                 centre_lanes(body[h], around + h, balls, frames, centres)
             square = square_between(centres, around + g, around + h)
             wide = slack[h]
-            if body[h] > in_chain:
+            if follows:
                 wide = farthest_apart(reach, most, joints, g, h, body[g], body[h])
                 wide = f4(0.0) if what == STILL else wide
             if not within(square, balls[around + g, 3] + balls[around + h, 3] + m, wide, share):
                 continue
-            if body[h] <= in_chain:
-                wide = f4(0.0) if what == STILL else farthest(reach, most, joints, h, body[g], body[h])
+            if not follows:
+                wide = f4(0.0) if what == STILL else farthest(levers, most, h, body[g], body[h])
             if exact[g, s]:
                 found = exactly(c, g, s, margins[g, s], wide)
             else:

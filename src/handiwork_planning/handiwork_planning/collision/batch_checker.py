@@ -45,6 +45,7 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         ratio=np.empty(joints, single),
         balls=np.empty((len(robot.spheres) + groups, 4), single),
         reach=np.empty((groups, joints), single),
+        levers=np.empty((groups, n), single),
         pose=np.empty((shapes, 12), single),
         size=np.empty((shapes, 3), single),
         rounding=np.empty(shapes, single),
@@ -79,6 +80,7 @@ def fill(c: Checker) -> int:
     c.balls[:spheres] = c.robot.spheres
     c.balls[spheres:] = c.robot.bounds
     c.reach[:] = c.robot.reach
+    c.levers[:] = c.robot.levers
     c.pose[:] = c.scene.pose
     c.bound[:] = c.scene.bound
     for s in range(len(c.scene.kind)):

@@ -58,9 +58,9 @@ column of the Jacobian (6).
 SLIDES, LOWER, UPPER, LEADER, RATIO, NEXT, OWN = 12, 13, 14, 15, 16, 17, 18
 """Columns of ``links`` after the transform.
 
-Whether the joint slides, its limits, the row of the joint that it follows, which is its own if it follows none, its
-move for each unit of that one, and the row of the next joint that follows the same one, or 0. OWN of row k is the row
-of joint k of the arm.
+Whether the joint slides, its limits, the row of the joint that it follows, its move for each unit of that one, or 0 if
+it follows none, and the row of the next joint that follows the same one, or 0. OWN of row k is the row of the arm's
+joint k.
 """
 
 
@@ -82,7 +82,8 @@ def links_of(robot: RobotArrays) -> Array:
             links[j, LOWER], links[j, UPPER], links[k, OWN] = robot.lower[k], robot.upper[k], j
         else:
             links[j, LOWER], links[j, UPPER], links[newest[k], NEXT] = -np.inf, np.inf, j
-        links[j, LEADER], links[j, RATIO], newest[k] = links[k, OWN], robot.ratio[j], j
+            links[j, LEADER], links[j, RATIO] = links[k, OWN], robot.ratio[j]
+        newest[k] = j
     return links
 
 
@@ -177,7 +178,9 @@ def forward_wide(w: Array, links: Array) -> None:
     for j in range(n + 1):
         s, c, slide, row = zero, one, zero, JOINTS + PER_JOINT * j
         if j < n:
-            slide = load(w, JOINTS + PER_JOINT * int(links[j, LEADER])) * links[j, RATIO]
+            slide = load(w, row)
+            if links[j, RATIO] != 0.0:
+                slide = load(w, JOINTS + PER_JOINT * int(links[j, LEADER])) * links[j, RATIO]
             if links[j, SLIDES] == 0.0:
                 s, c = sine_and_cosine(slide)
                 slide = zero
@@ -266,12 +269,12 @@ def jacobian_wide(w: Array, links: Array) -> None:
     for j in range(len(links) - 1):
         row = JOINTS + PER_JOINT * j
         out = row + COLUMN
-        if int(links[j, LEADER]) != j:
+        if links[j, RATIO] != 0.0:
             for i in range(6):
                 save(w, out + i, 0.0)
             continue
         x, y, z, d, e, f = column_wide(w, links, j)
-        i = int(links[j, NEXT])
+        i = int(links[j, NEXT]) if links[j, NEXT] > 0.0 else 0
         while i > 0:
             u, v, t, a, b, c = column_wide(w, links, i)
             ratio, i = links[i, RATIO], int(links[i, NEXT])

@@ -56,6 +56,8 @@ class RobotArrays(NamedTuple):
     """(g, 4) sphere around all spheres of a group."""
     reach: Array
     """(g, m) largest speed of any point of the group by joint j per unit speed of its driver [m/rad or m/m]."""
+    levers: Array
+    """(g, n) the same per unit speed of the arm's joint, by all joints that it drives."""
     pairs: Ints
     """(k, 2) groups that must not touch, body of the first <= body of the second."""
 

@@ -56,6 +56,37 @@ def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
 
 
 @inlined
+def joint_lanes(j: int, parent: int, at: Wide, chain: Floats, joints: Ints, frames: Floats) -> None:
+    """Compute the world poses of the body that a joint moves.
+
+    Args:
+        j: The joint.
+        parent: The body that carries it.
+        at: Its positions, rad or m.
+        chain: Zero frame of each joint in its parent body, (m, 12).
+        joints: Type, parent and driver of each joint, (m, 3).
+        frames: Poses, (12 (m + 1), LANES); those of body j + 1 are written.
+    """
+    here, there = 12 * parent, 12 * j + 12
+    slides = joints[j, SLIDES] == 1
+    s, c = sine_and_cosine(spread(f4(0.0)) if slides else at)
+    for i in range(3):
+        x, y, z = (
+            load(frames, here + 3 * i),
+            load(frames, here + 3 * i + 1),
+            load(frames, here + 3 * i + 2),
+        )
+        u = x * chain[j, 0] + y * chain[j, 3] + z * chain[j, 6]
+        v = x * chain[j, 1] + y * chain[j, 4] + z * chain[j, 7]
+        w = x * chain[j, 2] + y * chain[j, 5] + z * chain[j, 8]
+        t = x * chain[j, 9] + y * chain[j, 10] + z * chain[j, 11] + load(frames, here + 9 + i)
+        save(frames, there + 3 * i, u * c + v * s)
+        save(frames, there + 3 * i + 1, v * c - u * s)
+        save(frames, there + 3 * i + 2, w)
+        save(frames, there + 9 + i, t + w * at if slides else t)
+
+
+@inlined
 def forward_lanes(q: Floats, chain: Floats, joints: Ints, ratio: Floats, frames: Floats) -> None:
     """Compute the world poses of all bodies.
 
@@ -68,24 +99,13 @@ def forward_lanes(q: Floats, chain: Floats, joints: Ints, ratio: Floats, frames:
     """
     for i in range(12):
         save(frames, i, f4(1.0) if i == 0 or i == 4 or i == 8 else f4(0.0))
-    for j in range(len(chain)):
-        here, there, at = 12 * joints[j, PARENT], 12 * j + 12, load(q, joints[j, DRIVER]) * ratio[j]
-        slides = joints[j, SLIDES] == 1
-        s, c = sine_and_cosine(spread(f4(0.0)) if slides else at)
-        for i in range(3):
-            x, y, z = (
-                load(frames, here + 3 * i),
-                load(frames, here + 3 * i + 1),
-                load(frames, here + 3 * i + 2),
-            )
-            u = x * chain[j, 0] + y * chain[j, 3] + z * chain[j, 6]
-            v = x * chain[j, 1] + y * chain[j, 4] + z * chain[j, 7]
-            w = x * chain[j, 2] + y * chain[j, 5] + z * chain[j, 8]
-            t = x * chain[j, 9] + y * chain[j, 10] + z * chain[j, 11] + load(frames, here + 9 + i)
-            save(frames, there + 3 * i, u * c + v * s)
-            save(frames, there + 3 * i + 1, v * c - u * s)
-            save(frames, there + 3 * i + 2, w)
-            save(frames, there + 9 + i, t + w * at if slides else t)
+    if len(chain) == len(q):
+        for j in range(len(chain)):
+            joint_lanes(j, j, load(q, j), chain, joints, frames)
+    else:
+        for j in range(len(chain)):
+            at = load(q, joints[j, DRIVER]) * ratio[j]
+            joint_lanes(j, joints[j, PARENT], at, chain, joints, frames)
 
 
 @inlined

@@ -15,6 +15,9 @@ from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 from handiwork_planning.kernels.arrays import DRIVER, PARENT, SLIDES, Ints, RobotArrays
 
+PARALLEL = 1e-12
+"""Axes count as parallel if the cosine between them differs from 1 by no more."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SphereGroup:
@@ -172,7 +175,7 @@ def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[SphereGroup]
         groups: Spheres of links and held objects.
     """
     joints = [robot.joints[name] for name in arm.joint_names]
-    tool = chain.mounts[arm.ee_link].body_T_link
+    tool, reach = chain.mounts[arm.ee_link].body_T_link, _reach(chain, groups, joints)
     sizes = [len(g.spheres) for g in groups]
     return RobotArrays(
         chain=chain.transforms,
@@ -186,7 +189,8 @@ def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[SphereGroup]
         group_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         spheres=np.ascontiguousarray(np.concatenate([g.spheres for g in groups])),
         bounds=np.array([bounding_sphere(g.spheres) for g in groups]),
-        reach=_reach(chain, groups, joints),
+        reach=reach,
+        levers=_levers(chain, groups, joints, reach),
         pairs=_pairs(robot, groups),
     )
 
@@ -240,18 +244,62 @@ def _reach(chain: Chain, groups: list[SphereGroup], joints: list[Joint]) -> Arra
 
     A point's distance from joint j's axis is at most the sum of the link offsets between and its own.
     """
-    offsets, slides = np.linalg.norm(chain.transforms[:, 9:], axis=1), chain.joints[:, SLIDES] == 1
-    ranges = np.array([max(abs(j.lower), abs(j.upper)) for j in joints])[chain.joints[:, DRIVER]]
-    ratio = np.abs(chain.ratio)
-    travel = np.where(slides, ratio * ranges, 0.0)
-    reach = np.zeros((len(groups), len(ratio)))
+    slides, ratio = chain.joints[:, SLIDES] == 1, np.abs(chain.ratio)
+    lengths, reach = _lengths(chain, joints), np.zeros((len(groups), len(ratio)))
     for g, group in enumerate(groups):
-        own = float(np.linalg.norm(group.spheres[:, :3], axis=1).max())
         path = _carrying(chain, group.body)
         for i, j in enumerate(path):
-            between = sum(offsets[k] + travel[k] for k in path[i + 1 :])
-            reach[g, j] = ratio[j] * (1.0 if slides[j] else between + own)
+            between = sum(lengths[k] for k in path[i + 1 :])
+            reach[g, j] = ratio[j] * (1.0 if slides[j] else between + _own(group))
     return reach
+
+
+def _levers(chain: Chain, groups: list[SphereGroup], joints: list[Joint], reach: Array) -> Array:
+    """Return the largest speed (g, n) of each group per unit speed of each joint of the arm.
+
+    Joints with one driver and parallel axes turn against each other: on a plate that is kept level only the way between
+    them counts, not the way from them to the group.
+    """
+    lengths = _lengths(chain, joints)
+    levers = np.asarray(reach @ (chain.joints[:, DRIVER, None] == np.arange(len(joints))), dtype=np.float64)
+    if len(chain.ratio) == len(joints):
+        return levers
+    for g, group in enumerate(groups):
+        path = _carrying(chain, group.body)
+        for d in range(len(joints)):
+            turns = _turns(chain, path, d)
+            if turns is not None:
+                ways = [*(lengths[k] for k in path[1:]), _own(group)]
+                levers[g, d] = float(np.abs(np.cumsum(turns)) @ ways)
+    return levers
+
+
+def _turns(chain: Chain, path: list[int], driver: int) -> Array | None:
+    """Return how far each joint of a path turns about one axis per unit of a driver; None if the axes may differ."""
+    driven = [i for i, j in enumerate(path) if chain.joints[j, DRIVER] == driver]
+    if len(driven) < 2:
+        return None
+    turns, sign = np.zeros(len(path)), 1.0
+    for i in range(driven[0], driven[-1] + 1):
+        j = path[i]
+        along = float(chain.transforms[j, 8]) if i > driven[0] else 1.0
+        if chain.joints[j, SLIDES] or abs(along) < 1.0 - PARALLEL:
+            return None
+        sign *= np.sign(along)
+        turns[i] = sign * chain.ratio[j] if i in driven else 0.0
+    return turns
+
+
+def _lengths(chain: Chain, joints: list[Joint]) -> Array:
+    """Return the largest distance (m,) of each joint's moved frame from that of the joint before it, m."""
+    ranges = np.array([max(abs(j.lower), abs(j.upper)) for j in joints])[chain.joints[:, DRIVER]]
+    travel = np.where(chain.joints[:, SLIDES] == 1, np.abs(chain.ratio) * ranges, 0.0)
+    return np.asarray(np.linalg.norm(chain.transforms[:, 9:], axis=1) + travel)
+
+
+def _own(group: SphereGroup) -> float:
+    """Return the largest distance of a sphere's centre from its body's origin, m."""
+    return float(np.linalg.norm(group.spheres[:, :3], axis=1).max())
 
 
 def _carrying(chain: Chain, body: int) -> list[int]:

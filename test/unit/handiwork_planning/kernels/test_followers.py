@@ -32,6 +32,11 @@ ARMS = st.builds(
     st.integers(0, 10**6), st.integers(2, 6), st.integers(0, 4), st.integers(0, 3),
 )  # fmt: skip
 
+PARALLEL = st.builds(
+    lambda seed, rods: led_arm(np.random.default_rng(seed), 3, 3, rods, is_parallel=True),
+    st.integers(0, 10**6), st.integers(0, 3),
+)  # fmt: skip
+
 
 def query_of(robot: Robot) -> Query:
     return Reader(robot, BASE).read(robot.arm(""), CollisionScene(), SceneQuery())
@@ -116,21 +121,23 @@ def joint_positions(robot: Robot, q: Array) -> dict[str, float]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(ARMS)
+@given(ARMS | PARALLEL)
 def test_no_sphere_moves_farther_than_its_reach_allows(robot: Robot) -> None:
     query, rng = query_of(robot), np.random.default_rng(1)
     arrays = query.robot
     for a in configurations(query, 10):
         b = a + rng.uniform(-0.2, 0.2, len(a))
         bound = arrays.reach @ np.abs(b - a)[arrays.joints[:, 2]]
+        narrow = arrays.levers @ np.abs(b - a)
+        assert (narrow <= bound + 1e-12).all()
         before, after = (link_matrices(robot, q, BASE) for q in (a, b))
         for g, s in enumerate(robot.spheres):
             places = [m[s.link][:3, :3] @ s.centers[0] + m[s.link][:3, 3] for m in (before, after)]
-            assert np.linalg.norm(places[1] - places[0]) <= bound[g] + 1e-12
+            assert np.linalg.norm(places[1] - places[0]) <= narrow[g] + 1e-9
 
 
 @settings(max_examples=40, deadline=None)
-@given(ARMS)
+@given(ARMS | PARALLEL)
 def test_a_motion_counts_as_free_only_where_no_pair_of_links_meets_on_it(robot: Robot) -> None:
     query, steps = query_of(robot), np.linspace(0.0, 1.0, 60)[:, None]
     pairs = [tuple(pair) for pair in query.robot.pairs]
