@@ -50,10 +50,11 @@ def search_home(
                 gaps = np.minimum(gaps, pair_gaps(frames, a, b, SAMPLES))
     if gaps.max() < 0.0:
         return None
-    can = gaps >= min(APART_M, float(gaps.max()))
     # Arms often stand on a table: where some samples keep above their foot, the others are left out.
-    above = can & (_height_over_foot(robot, joints, frames) >= ABOVE_M)
-    good = np.where(above if above.any() else can, _slowest(robot, ee_link, joints, q), -1.0)
+    pool = (gaps >= 0.0) & (_height_over_foot(robot, joints, frames) >= ABOVE_M)
+    pool = pool if pool.any() else gaps >= 0.0
+    can = pool & (gaps >= min(APART_M, float(gaps[pool].max())))
+    good = np.where(can, _slowest(robot, ee_link, joints, q), -1.0)
     best = int(good.argmax())
     return tuple(float(q[name][best]) for name in joints)
 
