@@ -14,7 +14,7 @@ HEADINGS = 24
 REACHES = (0.5, 0.6, 0.7, 0.4, 0.8)
 """Horizontal distances between the place and the arm's first joint, as shares of the length of the stretched arm."""
 PREFERRED = REACHES[0]
-METRES_PER_SHARE = 1.0
+METRES_PER_SHARE = 2.5
 """A distance that differs from the preferred one by the whole length of the arm counts as so many metres of driving."""
 
 
