@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_stop_outlasts_a_goal_that_never_arrived(bench: Bench, monkeypatch: py
     monkeypatch.setattr(
         bench.arm._client,
         "send_goal_async",
-        lambda goal, goal_uuid: bench.arm._client._pending_goal_requests.setdefault(-1, _Unanswered()),
+        lambda goal, **_: bench.arm._client._pending_goal_requests.setdefault(-1, _Unanswered()),
     )
     assert bench.arm.follow(path(), should_stop=never).code is Code.CONTROLLER_REFUSED
     monkeypatch.setattr(bench.arm._client, "send_goal_async", sent)
@@ -89,9 +90,9 @@ def test_a_motion_whose_answer_is_lost_is_made_once(
     """The controller has the goal; a second one would begin in the middle of the path."""
     send, sent = bench.arm._client.send_goal_async, list[object]()
 
-    def lose_the_first_answer(goal: object, goal_uuid: object) -> object:
+    def lose_the_first_answer(goal: object, goal_uuid: object, **more: Any) -> object:
         sent.append(goal_uuid)
-        answer = send(goal, goal_uuid=goal_uuid)
+        answer = send(goal, goal_uuid=goal_uuid, **more)
         return answer if len(sent) > 1 else _Unanswered()
 
     monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_first_answer)
@@ -112,18 +113,18 @@ def test_a_motion_whose_answer_is_lost_ends_with_the_arm_at_rest(
     """The controller reports the end of a cancelled goal before the arm has braked."""
     send = bench.arm._client.send_goal_async
 
-    def lose_the_answer(goal: object, goal_uuid: object) -> object:
-        send(goal, goal_uuid=goal_uuid)
+    def lose_the_answer(goal: object, **more: Any) -> object:
+        send(goal, **more)
         return _Unanswered()
 
-    braking, is_slow = threading.Event(), bench.arm._is_slow
+    braking, is_slow = threading.Event(), bench.arm._to_rest.is_slow
 
     def note_braking(joints: JointState) -> bool:
         braking.set()
         return is_slow(joints)
 
     monkeypatch.setattr(bench.arm._client, "send_goal_async", lose_the_answer)
-    monkeypatch.setattr(bench.arm, "_is_slow", note_braking)
+    monkeypatch.setattr(bench.arm._to_rest, "is_slow", note_braking)
     bench.robot.endless, bench.robot.speed = True, 0.5
     wait_for(lambda: bench.world.snapshot().joints.velocity[ARM.joint_names[0]] == 0.5)
     stop = threading.Event()
@@ -144,7 +145,7 @@ def test_a_motion_that_never_arrived_is_sent_again(bench: Bench, monkeypatch: py
     monkeypatch.setattr(
         bench.arm._client,
         "send_goal_async",
-        lambda goal, goal_uuid: lost.pop() if lost else send(goal, goal_uuid=goal_uuid),
+        lambda goal, **more: lost.pop() if lost else send(goal, **more),
     )
     assert bench.arm.follow(path(), should_stop=never).ok
     assert bench.robot.moved == 1
