@@ -29,7 +29,8 @@ from tf2_msgs.msg import TFMessage
 
 JOINTS = ("base_x", "base_y", "base_yaw")
 SPEED, FEEDBACK_S = 0.3, 0.05
-NO_VALID_PATH = 208
+NO_VALID_PATH, FAILED = 208, 9000
+TRIES = 10
 READY, READY_AFTER = "ready\n", 3
 
 
@@ -79,7 +80,12 @@ class Nav2StandIn(Node):
         if self._fails:
             handle.abort()
             return NavigateToPose.Result(error_code=NO_VALID_PATH, error_msg="no valid path found")
-        sent = self._wait(self._controller.send_goal_async(self._trajectory(handle.request.pose)))
+        sent = self._sent(handle.request.pose)
+        if sent is None:
+            handle.abort()
+            return NavigateToPose.Result(
+                error_code=FAILED, error_msg="the base controller refused the motion"
+            )
         result = sent.get_result_async()
         while not result.done():
             handle.publish_feedback(NavigateToPose.Feedback(distance_remaining=1.0))
@@ -90,6 +96,15 @@ class Nav2StandIn(Node):
             threading.Event().wait(FEEDBACK_S)
         handle.succeed()
         return NavigateToPose.Result()
+
+    def _sent(self, pose: PoseStamped) -> Any:
+        """Return the accepted goal of the controller; one from where the base was before is refused, and made again."""
+        for _ in range(TRIES):
+            sent = self._wait(self._controller.send_goal_async(self._trajectory(pose)))
+            if sent is not None and sent.accepted:
+                return sent
+            threading.Event().wait(0.2)
+        return None
 
     def _wait(self, future: Any) -> Any:
         end_s = time.monotonic() + 30.0

@@ -115,7 +115,9 @@ def test_without_a_server_the_remedy_is_named(rig: Rig) -> None:
     wait_for("the end of the last server", lambda: not served(rig), PATIENCE_S)
     outcome = rig.client.run("navigate", FAR).outcome
     assert outcome.code is Code.CONTROLLER_REFUSED, (outcome, time.monotonic() - begun_s)
-    assert "no node serves the action 'navigate_to_pose'; start nav2" in outcome.message
+    # The graph of the skill server may list the last server a while longer than that of the client.
+    remedies = "no node serves the action 'navigate_to_pose'; start nav2", "is nav2 running?"
+    assert any(remedy in outcome.message for remedy in remedies), outcome.message
 
 
 def served(rig: Rig) -> bool:
