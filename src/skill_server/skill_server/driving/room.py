@@ -19,7 +19,7 @@ from .path_search import Limits, find_path
 SPARE_M = 0.015
 """Ways are searched with so much more free space than the drive itself needs: the arm is not exactly where it was."""
 MOST_WAYS_AROUND = 4
-"""To so many positions a way around obstacles is searched for; to the others only the straight way counts."""
+"""A way around obstacles is searched for to so many positions; to the others only the straight way counts."""
 
 
 class DrivingRoom:

@@ -25,7 +25,7 @@ from .drive_along import DriveAlong, DriveAlongParams
 DRIVE_AGAIN = frozenset({Code.PATH_BLOCKED, Code.NOT_REACHED})
 """Ends of a drive after which another way, or another position, may do."""
 NAV2_M, NAV2_RAD = 0.25, 0.25
-"""How far from its goal nav2 may stop, as its own goal checker allows; the skill chooses again from there."""
+"""Nav2 may stop so far from its goal, as its own goal checker allows; the skill chooses again from there."""
 
 
 class WithBase(Protocol):
