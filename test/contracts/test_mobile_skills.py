@@ -51,7 +51,6 @@ def suite(kind: type[Skill[Any]], good: Any) -> type[SkillContract[Any]]:
 
 TestTranslate = suite(MobileTranslate, EAST)
 TestRotate = suite(MobileRotate, MobileRotateParams())
-SUITES = (TestTranslate, TestRotate)
 
 
 class TestMobilePick(SkillContract[MobilePickParams]):
@@ -87,6 +86,9 @@ class TestMobilePlace(SkillContract[MobilePlaceParams]):
         mobile = mobile_fakes(made.cell, seed)[0]
         mobile.context.held |= made.context.held
         return mobile
+
+
+SUITES = (TestTranslate, TestRotate, TestMobilePick, TestMobilePlace)
 
 
 def wall(*, x: float) -> Cell:
