@@ -20,12 +20,12 @@ def link_masses(urdf: str) -> Mapping[str, MassProperties]:
     """Return the links that have a mass and an inertia.
 
     Args:
-        urdf: The expanded description.
+        urdf: The expanded description; empty where there is none, so that no mass is known.
 
     Returns:
         Mass properties in the link's frame, by link name.
     """
-    links = ET.fromstring(urdf).findall("link")
+    links = ET.fromstring(urdf).findall("link") if urdf else []
     found = {link.get("name", ""): _inertial(link) for link in links}
     return {name: mass for name, mass in found.items() if mass is not None}
 

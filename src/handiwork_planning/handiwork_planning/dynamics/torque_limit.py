@@ -16,6 +16,7 @@ from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World, WorldObject
+from handiwork_core.robot.followers import followers_of
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .arm_bodies import ArmMasses
@@ -189,6 +190,9 @@ class TorqueLimit:
         )
 
     def _unusable(self, arm: ArmSpec) -> dict[str, str]:
+        if any(any(followers_of(self._robot.joints, name)) for name in arm.joint_names):
+            text = "links follow joints of the arm by <mimic>, and their masses are not taken into account"
+            return dict.fromkeys(arm.joint_names, text)
         model = self._model(arm, {})
         q = np.array([arm.home_q])
         rest = np.abs(joint_torques(model.bodies(), model.gravity, q, np.zeros_like(q), np.zeros_like(q))[0])

@@ -18,6 +18,7 @@ from handiwork_planning.dynamics.arm_bodies import ArmMasses
 from handiwork_planning.dynamics.inverse_dynamics import joint_torques
 from handiwork_planning.dynamics.torque_limit import BELOW, TorqueLimit
 from support.paths import ROBOTS
+from support.planning.led_arms import led_arm
 
 HELD = Attachment("block", "fr3_hand", Pose.of((0.0, 0.0, 0.13)))
 SCENE = SceneQuery(attached=(HELD,))
@@ -126,3 +127,10 @@ def test_two_arms_that_carry_together_have_half_of_the_mass_each() -> None:
     }
     assert messages[()] == messages[(beside,)]
     assert "(12 kg)" in messages[()] and "(6 kg, its share)" in messages[(together,)]
+
+
+def test_arms_whose_links_follow_their_joints_are_not_checked_and_it_is_said() -> None:
+    robot = led_arm(np.random.default_rng(3), joints=4, followers=2, rods=1)
+    unchecked = TorqueLimit(robot, Pose.identity()).unchecked
+    assert set(unchecked) == set(robot.arm("").joint_names)
+    assert all("follow joints of the arm by <mimic>" in why for why in unchecked.values())
