@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,14 @@ HAND = mobile_gantry().arm("").ee_link
 DRIVES = ("base.follow", "arm.follow", "gripper.move")
 
 
-def suite(kind: type[Skill[Any]], good: Any) -> type[SkillContract[Any]]:
+def free() -> Fakes:
+    """The mobile gantry with an empty hand."""
+    return mobile_fakes(test_skills.cell())[0]
+
+
+def suite(
+    kind: type[Skill[Any]], good: Any, unknown: Any = None, make: Callable[[], Fakes] = free
+) -> type[SkillContract[Any]]:
     class Suite(SkillContract[Any]):
         run = staticmethod(run_skill)
 
@@ -40,12 +48,15 @@ def suite(kind: type[Skill[Any]], good: Any) -> type[SkillContract[Any]]:
             return good
 
         def unknown(self) -> Any:
-            return good
+            return unknown
 
         def fakes(self, seed: int = 0) -> Fakes:
-            return mobile_fakes(test_skills.cell(), seed)[0]
+            made = make()
+            made.context.seed, made.context.rng = seed, np.random.default_rng(seed)
+            return made
 
-    Suite.test_unknown_object_is_named_and_nothing_moves = None  # type: ignore[method-assign, assignment]
+    if unknown is None:
+        Suite.test_unknown_object_is_named_and_nothing_moves = None  # type: ignore[method-assign, assignment]
     return Suite
 
 
@@ -53,41 +64,18 @@ TestTranslate = suite(MobileTranslate, EAST)
 TestRotate = suite(MobileRotate, MobileRotateParams())
 
 
-class TestMobilePick(SkillContract[MobilePickParams]):
-    run = staticmethod(run_skill)
-
-    def skill(self) -> MobilePick:
-        return MobilePick()
-
-    def params(self) -> MobilePickParams:
-        return MobilePickParams(object="cube")
-
-    def unknown(self) -> MobilePickParams:
-        return MobilePickParams(object="cub")
-
-    def fakes(self, seed: int = 0) -> Fakes:
-        return mobile_fakes(test_skills.cell(), seed)[0]
+def held() -> Fakes:
+    """The mobile gantry with the cube in its hand."""
+    carrying = test_skills.carrying()
+    made = mobile_fakes(carrying.cell)[0]
+    made.context.held |= carrying.context.held
+    return made
 
 
-class TestMobilePlace(SkillContract[MobilePlaceParams]):
-    run = staticmethod(run_skill)
-
-    def skill(self) -> MobilePlace:
-        return MobilePlace()
-
-    def params(self) -> MobilePlaceParams:
-        return MobilePlaceParams(container="tray")
-
-    def unknown(self) -> MobilePlaceParams:
-        return MobilePlaceParams(container="tary")
-
-    def fakes(self, seed: int = 0) -> Fakes:
-        made = test_skills.carrying(seed)
-        mobile = mobile_fakes(made.cell, seed)[0]
-        mobile.context.held |= made.context.held
-        return mobile
-
-
+TestMobilePick = suite(MobilePick, MobilePickParams(object="cube"), MobilePickParams(object="cub"))
+TestMobilePlace = suite(
+    MobilePlace, MobilePlaceParams(container="tray"), MobilePlaceParams(container="tary"), held
+)
 SUITES = (TestTranslate, TestRotate, TestMobilePick, TestMobilePlace)
 
 

@@ -29,16 +29,21 @@ UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 
 
+def _until_held(context: StackContext) -> Decision | None:
+    """Return the next action until a bin is in the cup; None once it is."""
+    if context.is_complete or context.active is None or context.grasp is None:
+        return Decision("go_home")
+    return None if context.is_attached else Decision("pick_bin")
+
+
 class Dispatch(Decider[StackContext]):
     """Decides the next action by the logical state alone, so that it recovers from any event."""
 
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Return the child of the next action."""
         context = moment.context
-        if context.is_complete or context.active is None or context.grasp is None:
-            return Decision("go_home")
-        if not context.is_attached:
-            return Decision("pick_bin")
+        if (begin := _until_held(context)) is not None:
+            return begin
         if not context.is_lifted:
             return Decision("lift_bin")
         if context.needs_flip:
@@ -54,10 +59,8 @@ class CortexDispatch(Decider[StackContext]):
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Return the child of the next action."""
         context = moment.context
-        if context.is_complete or context.active is None or context.grasp is None:
-            return Decision("go_home")
-        if not context.is_attached:
-            return Decision("pick_bin")
+        if (begin := _until_held(context)) is not None:
+            return begin
         if context.needs_flip:
             return Decision("flip_bin")
         return Decision("hold_bin" if context.place is None else "place_bin")

@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from handiwork_core.contracts.planning import (
-    CandidatesRequest,
-    CandidatesResult,
-    PathRest,
-    PlanRequest,
-    PlanResult,
-    SceneQuery,
-    ShouldStop,
-    Verdict,
-)
+from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.kinematics import link_poses
 from skill_server.motions.base_motion import base_of, root_pose
 from skill_server.stages.foreseen import ForeseenWorld
+from skill_server.stages.foreseen_planner import ForeseenPlanner
 from skill_server.state.scene_query import objects_inside
 
 
 @dataclass(frozen=True)
-class PlannerElsewhere:
+class PlannerElsewhere(ForeseenPlanner):
     """Asks a planner as if joints that the arm does not move, such as those of the base, were elsewhere.
 
     Attributes:
@@ -38,54 +29,17 @@ class PlannerElsewhere:
     planner: Planner
     joints: Mapping[str, float]
 
-    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``.
+    @property
+    def asked(self) -> Planner:
+        """See ``ForeseenPlanner``."""
+        return self.planner
+
+    def foreseen(self, scene: SceneQuery) -> SceneQuery:
+        """See ``ForeseenPlanner``.
 
         Args:
-            request: The planning problem.
-            should_stop: True ends the request.
+            scene: Scene of a request; the joints that it names have precedence.
         """
-        return self.planner.plan(replace(request, scene=self._there(request.scene)), should_stop=should_stop)
-
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``.
-
-        Args:
-            request: The candidates.
-            should_stop: True ends the request.
-        """
-        scenes = tuple(self._there(scene) for scene in request.scenes or (SceneQuery(),))
-        return self.planner.check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
-
-    def validate(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate``; the robot is not there, so only the way is judged.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: Motion to judge.
-            scene: The scene.
-            should_stop: True ends the request.
-        """
-        return self.validate_rest(arm, trajectory, scene, PathRest(0.0), should_stop=should_stop)
-
-    def validate_rest(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate_rest``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: Motion to judge.
-            scene: The scene.
-            rest: The part of the motion.
-            should_stop: True ends the request.
-        """
-        there = self._there(scene)
-        return self.planner.validate_rest(arm, trajectory, there, rest, should_stop=should_stop)
-
-    def _there(self, scene: SceneQuery) -> SceneQuery:
         named = {name for name, _ in scene.gripper_m}
         added = ((name, value) for name, value in self.joints.items() if name not in named)
         return replace(scene, gripper_m=(*scene.gripper_m, *added))

@@ -68,6 +68,19 @@ class _Keep:
     def __call__(self, port: str, request: Any, act: Callable[[], Any]) -> Any:
         return self.trace.call(port, self.arm, request, self.world.snapshot(), act, self.world.snapshot)
 
+    def looked(self, should_stop: ShouldStop) -> ShouldStop:
+        """Return a ``should_stop`` that also looks for the beginning of a stop.
+
+        Args:
+            should_stop: True ends the motion.
+        """
+
+        def look() -> bool:
+            self.trace.look_for_stop()
+            return should_stop()
+
+        return look
+
 
 @dataclass(frozen=True)
 class RecordedPlanner(DelegatingPlanner):
@@ -106,14 +119,10 @@ class RecordedArm:
             trajectory: The motion.
             should_stop: True ends the motion.
         """
-        look = self.keep.trace.look_for_stop
-
-        def looked() -> bool:
-            look()
-            return should_stop()
-
         return self.keep(  # type: ignore[no-any-return]
-            self.port, trajectory, lambda: self.arm.follow(trajectory, should_stop=looked)
+            self.port,
+            trajectory,
+            lambda: self.arm.follow(trajectory, should_stop=self.keep.looked(should_stop)),
         )
 
     def stop(self) -> Outcome:
@@ -135,14 +144,8 @@ class RecordedNavigator:
             goal: The pose.
             should_stop: True ends the drive.
         """
-        look = self.keep.trace.look_for_stop
-
-        def looked() -> bool:
-            look()
-            return should_stop()
-
         return self.keep(  # type: ignore[no-any-return]
-            "navigate", goal, lambda: self.navigator.navigate(goal, should_stop=looked)
+            "navigate", goal, lambda: self.navigator.navigate(goal, should_stop=self.keep.looked(should_stop))
         )
 
     def stop(self) -> Outcome:

@@ -7,21 +7,17 @@ from dataclasses import dataclass, replace
 
 from handiwork_core.contracts.planning import (
     Attachment,
-    CandidatesRequest,
-    CandidatesResult,
     OtherArm,
-    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
     ShouldStop,
-    Verdict,
 )
 from handiwork_core.contracts.ports import Planner
 from handiwork_core.contracts.skill import Context
-from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination.arm_coordinator import with_others
 from skill_server.coordination.coordinated_ports import SHARED_BUDGET_S
+from skill_server.stages.foreseen_planner import ForeseenPlanner
 from skill_server.state.gripper_state import arm_q
 from skill_server.state.scene_query import measured_gripper_joints
 
@@ -30,7 +26,7 @@ from .surroundings import Surroundings
 
 
 @dataclass(frozen=True)
-class RehearsedPlanner:
+class RehearsedPlanner(ForeseenPlanner):
     """Asks the planner of one arm about motions that begin where a rehearsal is.
 
     The planner knows the world as it is measured. What a rehearsal has put elsewhere is therefore sent as a part of the
@@ -47,6 +43,11 @@ class RehearsedPlanner:
     shared: RehearsedWorld
     around: Surroundings
 
+    @property
+    def asked(self) -> Planner:
+        """See ``ForeseenPlanner``."""
+        return self.context.planner
+
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         """See ``Planner.plan``.
 
@@ -54,56 +55,16 @@ class RehearsedPlanner:
             request: Request from where the rehearsal is.
             should_stop: True ends the request.
         """
-        budget_s = request.budget_s
         if self.around.shares_planner():  # a running arm is planned for in turn with this one
-            budget_s = min(budget_s, SHARED_BUDGET_S)
-        foreseen = replace(request, scene=self._foreseen(request.scene), budget_s=budget_s)
-        return self._planner.plan(foreseen, should_stop=should_stop)
+            request = replace(request, budget_s=min(request.budget_s, SHARED_BUDGET_S))
+        return super().plan(request, should_stop=should_stop)
 
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``.
-
-        Args:
-            request: Request from where the rehearsal is.
-            should_stop: True ends the request.
-        """
-        scenes = tuple(self._foreseen(scene) for scene in request.scenes or (SceneQuery(),))
-        return self._planner.check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
-
-    def validate(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate``; the arm is not where the motion begins, so only the way is judged.
+    def foreseen(self, scene: SceneQuery) -> SceneQuery:
+        """Return a scene with the other arms, and with what was put elsewhere, where they would be.
 
         Args:
-            arm: Name of the arm.
-            trajectory: Motion to judge.
-            scene: Scene of the rehearsal.
-            should_stop: True ends the request.
+            scene: Scene of a request.
         """
-        return self.validate_rest(arm, trajectory, scene, PathRest(0.0), should_stop=should_stop)
-
-    def validate_rest(
-        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
-    ) -> Verdict:
-        """See ``Planner.validate_rest``.
-
-        Args:
-            arm: Name of the arm.
-            trajectory: Motion to judge.
-            scene: Scene of the rehearsal.
-            rest: Part of the motion.
-            should_stop: True ends the request.
-        """
-        foreseen = self._foreseen(scene)
-        return self._planner.validate_rest(arm, trajectory, foreseen, rest, should_stop=should_stop)
-
-    @property
-    def _planner(self) -> Planner:
-        return self.context.planner
-
-    def _foreseen(self, scene: SceneQuery) -> SceneQuery:
-        """Return a scene with the other arms, and with what was put elsewhere, where they would be."""
         scene = with_others(scene, tuple(self._others()))
         taken = {item.object for item in scene.attached} | scene.ignored
         taken |= {item.object for other in scene.others for item in other.attached}
