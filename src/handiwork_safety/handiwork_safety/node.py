@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from array import array
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,7 @@ class SafetyNode(ManagedNode):
         self._streams: list[PointStreamServer] = []
         self._silent_ticks = 0
         self._base_joints: Any = None
+        self._base_read_s = -math.inf
         self._commands: dict[str, Any] = {}
         self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
 
@@ -200,10 +203,12 @@ class SafetyNode(ManagedNode):
         if base is None or base.navigation is None:
             return message
         if set(message.name) <= set(base.joint_names):
-            self._base_joints = message
+            self._base_joints, self._base_read_s = message, time.monotonic()
             return message
         apart = self._base_joints
-        if apart is None or set(apart.name) & set(message.name):
+        # Where a base was a second ago is no measurement: it counts as missing, as any joint that falls silent.
+        is_old = time.monotonic() - self._base_read_s > SILENT_S
+        if is_old or set(apart.name) & set(message.name):
             return message
         whole = JointState(header=message.header, name=[*message.name, *apart.name])
         whole.position = [*message.position, *apart.position]

@@ -58,7 +58,7 @@ class NavigatorClient:
         self._node, self._navigation, self._world, self._watch = node, base.navigation, world, watch
         self._clock, self._name, self._type = RosClock(node), base.navigation.action, navigate_to_pose()
         self._client = ActionClient(node, self._type, self._name)
-        self._goals = GoalSequence(node, self._client)
+        self._goals = GoalSequence(node, self._client, is_watched=True)
         self._brake = Brake(
             self._goals, watch, world, base.joint_names, self._name, "the base", base.name, BRAKE_S
         )

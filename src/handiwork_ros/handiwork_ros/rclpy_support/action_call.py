@@ -32,7 +32,7 @@ LOST_S = 3.0
 class ActionCall:
     """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
 
-    ``feedback_s`` is the steady time of the newest feedback, s; -inf before the first one.
+    ``feedback_s`` is the steady time of the newest feedback, s; -inf before the first one, and without ``is_watched``.
     ``is_cancelled`` is set by ``cancel``, ``is_unknown`` once a server has answered one that it does not have the goal.
 
     Args:
@@ -40,10 +40,20 @@ class ActionCall:
         client: Client of the action.
         goal: The goal message.
         generation: Generation of the sequence that the goal belongs to.
+        is_watched: True: the arrival of feedback is noted.
     """
 
-    def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
+    def __init__(
+        self,
+        node: Node,
+        client: ActionClient,
+        goal: Any,
+        generation: int = 0,
+        *,
+        is_watched: bool = False,
+    ) -> None:
         self._node, self._client, self._goal, self.generation = node, client, goal, generation
+        self._feedback_callback = self._note_feedback if is_watched else None
         self._id = UUID(uuid=list(uuid.uuid4().bytes))
         self.is_cancelled, self._is_repeated = False, False
         self._cancel_sent_s = float("-inf")
@@ -91,7 +101,7 @@ class ActionCall:
 
     def _send(self) -> None:
         sent = self._client.send_goal_async(
-            self._goal, feedback_callback=self._note_feedback, goal_uuid=self._id
+            self._goal, feedback_callback=self._feedback_callback, goal_uuid=self._id
         )
         self._await(sent)
 
@@ -180,10 +190,11 @@ class GoalSequence:
     Args:
         node: Owns the client; another thread spins it.
         client: Client of the action.
+        is_watched: True: the arrival of feedback is noted.
     """
 
-    def __init__(self, node: Node, client: ActionClient) -> None:
-        self._node, self._client = node, client
+    def __init__(self, node: Node, client: ActionClient, *, is_watched: bool = False) -> None:
+        self._node, self._client, self._is_watched = node, client, is_watched
         self._lock = threading.Lock()
         self._generation = 0
         self._calls: list[ActionCall] = []
@@ -228,7 +239,7 @@ class GoalSequence:
         with self._lock:
             if self._generation != generation or should_stop():
                 return None
-            call = ActionCall(self._node, self._client, goal, generation)
+            call = ActionCall(self._node, self._client, goal, generation, is_watched=self._is_watched)
             self._calls.append(call)
         call.send()
         return call

@@ -54,8 +54,8 @@ def context_at(context: Context, base: Array, arm: Array | None = None) -> Conte
         arm: Configuration of the arm there, (dof,), rad or m; None: the measured one.
 
     Returns:
-        A context of its own, in whose world the robot is there, and what the arm holds, and what lies in that, has
-        moved with the hand. Its ports must not be used to move anything.
+        A context of its own, in whose world the robot is there, and what its arms hold, and what lies in that, has
+        moved with the hands. Its ports must not be used to move anything.
     """
     world, root = context.world.snapshot(), root_pose(context, context.world.snapshot())
     moved = dict(zip(base_of(context.robot).joint_names, map(float, base), strict=True))
@@ -73,14 +73,14 @@ def context_at(context: Context, base: Array, arm: Array | None = None) -> Conte
 
 
 def _carried(context: Context, here: World, there: World, root: Pose) -> World:
-    """Move what the arm holds, and what lies in it, with the hand."""
-    ee, states = context.arm_spec.ee_link, dict(here.states)
-    before, after = (
-        root @ link_poses(context.robot, world.joints.position, (ee,))[ee] for world in (here, there)
-    )
-    way = after @ before.inverse()
-    held = {name for name in context.held if name in states}
-    for name in held.union(*(objects_inside(here, one) for one in held)):
-        if not here.objects[name].is_static:
-            states[name] = replace(states[name], world_T_object=way @ states[name].world_T_object)
+    """Move what all arms hold, and what lies in it, with the hands."""
+    states = dict(here.states)
+    before, after = (link_poses(context.robot, world.joints.position) for world in (here, there))
+    for held, grip in {**context.held_by_others(), **context.held}.items():
+        if held not in states:
+            continue
+        way = root @ after[grip.link] @ before[grip.link].inverse() @ root.inverse()
+        for name in (held, *objects_inside(here, held)):
+            if not here.objects[name].is_static:
+                states[name] = replace(states[name], world_T_object=way @ here.states[name].world_T_object)
     return replace(there, states=states)

@@ -16,6 +16,8 @@ REACHES = (0.5, 0.6, 0.7, 0.4, 0.8)
 PREFERRED = REACHES[0]
 METRES_PER_SHARE = 2.5
 """A distance that differs from the preferred one by the whole length of the arm counts as so many metres of driving."""
+UPRIGHT_M = 0.03
+"""A hand that is nearer than this above the first joint at home shows no direction; that ahead of the base is taken."""
 
 
 def placements(
@@ -38,6 +40,8 @@ def placements(
     assert robot.base is not None
     points = _along_the_arm(robot, arm)
     ahead = points[-1, :2] - points[0, :2]
+    if np.linalg.norm(ahead) < UPRIGHT_M:
+        ahead = np.array([1.0, 0.0])
     ahead = ahead / np.linalg.norm(ahead)
     target = world_T_root.inverse().apply(place)[:2]
     length_m = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())

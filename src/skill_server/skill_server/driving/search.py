@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from skill_server.motions.base_motion import base_q
 from skill_server.motions.base_sweep import BaseClearance
@@ -26,19 +26,10 @@ OFF_M, OFF_RAD = 0.03, 0.03
 """A position is robust where the skill can also be done from positions that differ so much, nearer and farther."""
 SAME_M = 0.05
 """A position is not tried again where one from which the skill did not succeed differs by less."""
-ELSEWHERE = frozenset({Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, *UNREACHED})
+ELSEWHERE = frozenset(
+    {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.START_IN_COLLISION, Code.ARM_IN_THE_WAY, *UNREACHED}
+)
 """Refusals of a skill that may not be there at another position of the base."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Placement:
-    """A position of the base, and the way to it.
-
-    Attributes:
-        path: Ends of the straight parts of the way, (3,) each, m and rad; empty: the base is there already.
-    """
-
-    path: tuple[Array, ...]
 
 
 @dataclass
@@ -48,29 +39,28 @@ class PlacementSearch:
     Attributes:
         skill: The skill; it is only asked what it would do.
         params: Its checked parameters.
-        place: Where the arm has to reach to, in the world, (3,), m.
         budget_s: Steady time for one search, s.
         refused: Positions from which the skill did not succeed, (3,) each.
     """
 
     skill: Skill[Any]
     params: Any
-    place: Array
     budget_s: float
     refused: list[Array] = field(default_factory=list)
     _causes: Counter[str] = field(default_factory=Counter)
     _blocking: BodyPair | None = None
 
-    def find(self, context: Context) -> Placement:
-        """Return the nearest position that serves, in the world as it is now; the present one if that does.
+    def find(self, place: Array, context: Context) -> tuple[Array, ...]:
+        """Return the way to the nearest position that serves, in the world as it is now.
 
         Elsewhere the arm counts as being at home, where it is brought before the base drives.
 
         Args:
+            place: Where the arm has to reach to, in the world, (3,), m.
             context: Context of the run, whose robot has a base.
 
         Returns:
-            The position, as the way to it.
+            The ends of the straight parts of the way, (3,) each, m and rad; empty where the base is there already.
 
         Raises:
             StepFailed: NO_CANDIDATE with the count of every cause, PLAN_BUDGET once the time is over, or a refusal of
@@ -81,9 +71,9 @@ class PlacementSearch:
         until_s = time.monotonic() + self.budget_s
         here = base_q(context.robot, context.world.snapshot().joints.position)
         if not self._is_refused(here) and self._serves(context, context):
-            return Placement(())
+            return ()
         room, fragile, tried = self._room(context, here), list[Array](), 0
-        for q in placements(context.robot, context.arm_spec, room.world_T_root, self.place, here):
+        for q in placements(context.robot, context.arm_spec, room.world_T_root, place, here):
             if self._is_refused(q):
                 continue
             if time.monotonic() > until_s:
@@ -91,13 +81,13 @@ class PlacementSearch:
             tried += 1
             if self._is_blocked(room.wide, q) or not self._serves_at(q, context):
                 continue
-            if not self._is_robust(q, room.world_T_root, context):
+            if not self._is_robust(q, room.world_T_root.inverse().apply(place)[:2], context):
                 fragile.append(q)
             elif path := self._path(room, q, context, until_s):
-                return Placement(path)
+                return path
         for q in fragile:
             if path := self._path(room, q, context, until_s):
-                return Placement(path)
+                return path
         if time.monotonic() > until_s:
             text = f"no position of the base was found within search_time, {self.budget_s:g} s"
             raise StepFailed(self._failure(Code.PLAN_BUDGET, text))
@@ -112,9 +102,9 @@ class PlacementSearch:
     def _serves_at(self, q: Array, context: Context) -> bool:
         return self._serves(context_at(context, q, context.arm_spec.home_q), context)
 
-    def _is_robust(self, q: Array, world_T_root: Pose, context: Context) -> bool:
-        """Return True where the skill also finds commands a little nearer to the place, and farther from it."""
-        way = world_T_root.inverse().apply(self.place)[:2] - q[:2]
+    def _is_robust(self, q: Array, place: Array, context: Context) -> bool:
+        """Return True where the skill also finds commands a little nearer to a place (2,), and farther from it."""
+        way = place - q[:2]
         off = np.array([*(OFF_M * way / max(float(np.linalg.norm(way)), 1e-9)), OFF_RAD])
         return self._serves_at(q + off, context) and self._serves_at(q - off, context)
 

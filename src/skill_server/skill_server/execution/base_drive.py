@@ -18,7 +18,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.supervision.path_supervision import Check, PathSupervision
 from handiwork_core.supervision.supervised_arm import SupervisedArm
-from skill_server.motions.base_motion import base_of, base_q, root_pose, swept
+from skill_server.motions.base_motion import base_of, base_q, positions_between, root_pose, swept
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
 
@@ -29,8 +29,6 @@ LOOK_S = 0.1
 """Period in which the way ahead of a navigated base is checked, s of the robot's world."""
 REACTION_S = 0.3
 """Time from the check until the navigation server brakes the base, s."""
-LOOKS = 12
-"""Poses that are checked on the way to a stop."""
 
 
 def drive(
@@ -124,8 +122,7 @@ def _ahead(context: Context, root: Pose, ignored: frozenset[str]) -> Callable[[]
         speed = np.array([world.joints.velocity.get(name, 0.0) for name in base.joint_names])
         stops_s = REACTION_S + float((np.abs(speed) / brakes).max()) / 2.0
         here = base_q(context.robot, world.joints.position)
-        path = here + np.linspace(0.0, stops_s, LOOKS)[:, None] * speed
-        verdict = swept(context, world, root, path, ignored)
+        verdict = swept(context, world, root, positions_between(here, here + stops_s * speed), ignored)
         if verdict.code is Code.OK:
             return None
         pair = verdict.blocking

@@ -154,33 +154,6 @@ def base_poses(world_T_root: Pose, path: Array) -> tuple[Array, Array]:
     return world_T_root.rotation.matrix() @ turns, origins
 
 
-def first_touch(
-    robot: Robot,
-    world: World,
-    world_T_root: Pose,
-    path: Array,
-    ignored: frozenset[str],
-    held: Mapping[str, Attachment],
-) -> Touch | None:
-    """Find the first place on a path of the base where a body comes too near to an obstacle.
-
-    Bodies that touch at the start, as wheels do the floor, may go on touching; see ``BaseClearance``.
-
-    Args:
-        robot: Robot with a base.
-        world: Snapshot of the world, with the planner's own obstacles.
-        world_T_root: Pose of the root link.
-        path: Positions of the base, (n, 3), m and rad.
-        ignored: Objects that are no obstacles; the planner's own obstacles always count.
-        held: Held and attached objects; each has geometry in the world or among the planner's own obstacles, or it is
-            left out.
-
-    Returns:
-        The pair and the travelled part; None when the whole path is clear.
-    """
-    return BaseClearance(robot, world, world_T_root, ignored, held, path[0]).first_touch(path)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Box:
     """A box by ``box_T_world`` and the half of its sides (3,), m."""

@@ -49,8 +49,8 @@ class PayloadTopics:
         Args:
             held: What the arm holds.
         """
-        load = load_mass(self._robot, self._arm, held, self._objects())
         with self._lock:
+            load = load_mass(self._robot, self._arm, held, self._objects())
             old, self._load = self._load, load
             if is_same(old, load):
                 self._load = old

@@ -63,7 +63,7 @@ def context(*, wall_x: float | None = None) -> tuple[Context, FakeBase]:
 
 
 def searched(skill: Reaching, ports: Context, **more: Any) -> PlacementSearch:
-    return PlacementSearch(skill, SkillParams(), PLACE, more.pop("budget_s", 60.0), **more)
+    return PlacementSearch(skill, SkillParams(), more.pop("budget_s", 60.0), **more)
 
 
 def far_out(q: Array) -> bool:
@@ -73,15 +73,15 @@ def far_out(q: Array) -> bool:
 def test_the_base_stays_where_the_skill_can_be_done() -> None:
     ports, _ = context()
     skill = Reaching(lambda _q: True)
-    assert searched(skill, ports).find(ports).path == ()
+    assert searched(skill, ports).find(PLACE, ports) == ()
     assert len(skill.asked) == 1
 
 
 def test_the_nearest_position_that_serves_is_taken_and_the_planners_time_is_counted() -> None:
     ports, base = context()
     skill = Reaching(far_out)
-    found = searched(skill, ports).find(ports)
-    goal = found.path[-1]
+    found = searched(skill, ports).find(PLACE, ports)
+    goal = found[-1]
     assert far_out(goal)
     others = [q for q in skill.asked if far_out(q)]
     assert min(np.hypot(*q[:2]) for q in others) > np.hypot(*goal[:2]) - 0.2
@@ -98,25 +98,25 @@ def test_a_position_that_serves_only_exactly_comes_after_one_that_also_serves_be
             exact.append(q)
         return far_out(q) and (np.array_equal(q, exact[0]) or np.linalg.norm(q - exact[0]) > 0.1)
 
-    chosen = searched(Reaching(fragile), ports).find(ports).path[-1]
+    chosen = searched(Reaching(fragile), ports).find(PLACE, ports)[-1]
     assert not np.array_equal(chosen, exact[0])
     only = exact[0]
-    assert searched(Reaching(lambda q: np.array_equal(q, only)), ports).find(ports).path[-1] == pytest.approx(
-        only
-    )
+    assert searched(Reaching(lambda q: np.array_equal(q, only)), ports).find(PLACE, ports)[
+        -1
+    ] == pytest.approx(only)
 
 
 def test_a_position_that_did_not_serve_after_all_is_left_out() -> None:
     ports, _ = context()
-    first = searched(Reaching(far_out), ports).find(ports).path[-1]
-    second = searched(Reaching(far_out), ports, refused=[first, np.zeros(3)]).find(ports).path[-1]
+    first = searched(Reaching(far_out), ports).find(PLACE, ports)[-1]
+    second = searched(Reaching(far_out), ports, refused=[first, np.zeros(3)]).find(PLACE, ports)[-1]
     assert np.linalg.norm(second - first) > 0.04
 
 
 def test_where_no_position_serves_every_cause_is_named() -> None:
     ports, _ = context(wall_x=0.6)
     with pytest.raises(StepFailed) as caught:
-        searched(Reaching(far_out), ports).find(ports)
+        searched(Reaching(far_out), ports).find(PLACE, ports)
     outcome = caught.value.outcome
     assert outcome.code is Code.NO_CANDIDATE
     assert "too far" in outcome.message
@@ -127,14 +127,14 @@ def test_a_refusal_that_holds_everywhere_ends_the_search_at_once() -> None:
     ports, _ = context()
     skill = Reaching(lambda _q: False, Code.PLANNER_LOST)
     with pytest.raises(StepFailed) as caught:
-        searched(skill, ports).find(ports)
+        searched(skill, ports).find(PLACE, ports)
     assert (caught.value.outcome.code, len(skill.asked)) == (Code.PLANNER_LOST, 1)
 
 
 def test_a_search_whose_time_is_over_says_so() -> None:
     ports, _ = context()
     with pytest.raises(StepFailed) as caught:
-        searched(Reaching(lambda _q: False), ports, budget_s=0.0).find(ports)
+        searched(Reaching(lambda _q: False), ports, budget_s=0.0).find(PLACE, ports)
     assert caught.value.outcome.code is Code.PLAN_BUDGET
     assert "search_time, 0 s" in caught.value.outcome.message
 

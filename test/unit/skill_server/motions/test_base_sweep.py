@@ -10,7 +10,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import JointState, ObjectState, Shape, ShapeKind, World, WorldObject
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.testing.mobile import mobile_gantry
-from skill_server.motions.base_sweep import Touch, base_poses, first_touch
+from skill_server.motions.base_sweep import BaseClearance, Touch, base_poses
 
 ROBOT = mobile_gantry()
 WAY = np.linspace((0.0, 0.0, 0.0), (0.5, 0.0, 0.0), 26)
@@ -35,7 +35,7 @@ def touch(
     )
     link = ROBOT.arm("").ee_link
     grips = {held: Attachment(held, link, Pose.identity())} if held else {}
-    return first_touch(ROBOT, world, Pose.identity(), WAY, frozenset(), grips)
+    return BaseClearance(ROBOT, world, Pose.identity(), frozenset(), grips, WAY[0]).first_touch(WAY)
 
 
 @pytest.mark.parametrize("is_planners", [False, True])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from handiwork_core.contracts.composite import CompositeSkill, Steps
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.outcome import Outcome
@@ -43,7 +41,7 @@ class MobilePick(CompositeSkill[MobilePickParams]):
 
     def steps(self, params: MobilePickParams, context: Context) -> Steps:
         """Choose position and grasp together, then drive and pick; the grasp is chosen again from where the base is."""
-        search = PlacementSearch(Pick(), params, np.zeros(3), params.search_time)
+        search = PlacementSearch(Pick(), params, params.search_time)
         yield from steps_with_base("pick", search, params.object, context)
 
     def is_success(self, params: MobilePickParams, before: World, after: World, context: Context) -> Outcome:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from handiwork_core.contracts.composite import CompositeSkill, Steps
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.outcome import Outcome
@@ -44,7 +42,7 @@ class MobilePlace(CompositeSkill[MobilePlaceParams]):
 
     def steps(self, params: MobilePlaceParams, context: Context) -> Steps:
         """Choose position and release together, then drive and place, with the release chosen again from there."""
-        search = PlacementSearch(Place(), params, np.zeros(3), params.search_time)
+        search = PlacementSearch(Place(), params, params.search_time)
         yield from steps_with_base("place", search, params.container, context)
 
     def is_success(self, params: MobilePlaceParams, before: World, after: World, context: Context) -> Outcome:

@@ -22,8 +22,10 @@ from skill_server.state.gripper_state import arm_q
 
 from .drive_along import DriveAlong, DriveAlongParams
 
-DRIVE_AGAIN = frozenset({Code.PATH_BLOCKED, Code.NOT_REACHED})
+DRIVE_AGAIN = frozenset({Code.PATH_BLOCKED, Code.NOT_REACHED, Code.GOAL_IN_COLLISION})
 """Ends of a drive after which another way, or another position, may do."""
+DRIVE_ELSEWHERE = DRIVE_AGAIN | {Code.BAD_GOAL}
+"""The same for nav2, whose map may not have a position, too."""
 NAV2_M, NAV2_RAD = 0.25, 0.25
 """Nav2 may stop so far from its goal, as its own goal checker allows; the skill chooses again from there."""
 
@@ -72,27 +74,31 @@ def steps_with_base(label: str, search: PlacementSearch, target: str, context: C
     params: SkillParams = search.params
     last: Outcome | None = None
     for attempt in range(search.params.max_attempts):
-        search.place = _place(context.world.snapshot(), target)
         try:
-            found = search.find(context)
+            path = search.find(_place(context.world.snapshot(), target), context)
         except StepFailed as none:
             if last is None:
                 raise
             raise StepFailed(replace(last, message=f"{last.message}; then {none.outcome.message}")) from none
         is_last = attempt == search.params.max_attempts - 1
-        if found.path:
+        if path:
             if not _is_home(context):
                 outcome = yield SkillStep("home", Home(), HomeParams(**common_values(params)), 2)
                 if not outcome.ok:
                     raise StepFailed(outcome)
-            drive = DriveAlongParams(path=tuple(map(_numbers, found.path)), **common_values(params))
+            drive = DriveAlongParams(path=tuple(map(_numbers, path)), **common_values(params))
             if context.navigator is not None:
                 drive = replace(drive, tolerance_m=NAV2_M, tolerance_rad=NAV2_RAD)
             outcome = yield SkillStep("drive", DriveAlong(), drive, 1)
             if not outcome.ok:
-                if outcome.code not in DRIVE_AGAIN or is_last:
+                again = DRIVE_AGAIN if context.navigator is None else DRIVE_ELSEWHERE
+                if outcome.code not in again or is_last:
                     raise StepFailed(outcome)
                 last = outcome
+                if (
+                    context.navigator is not None
+                ):  # the search judges no way of nav2, and would find the same again
+                    search.refused.append(path[-1])
                 continue
         outcome = yield SkillStep(label, search.skill, search.params)
         if outcome.ok:
@@ -100,7 +106,7 @@ def steps_with_base(label: str, search: PlacementSearch, target: str, context: C
         if outcome.code not in ELSEWHERE or is_last:
             raise StepFailed(outcome)
         last = outcome
-        search.refused.append(base_q(context.robot, context.world.snapshot().joints.position))
+        search.refused += [base_q(context.robot, context.world.snapshot().joints.position), *path[-1:]]
 
 
 def _place(world: World, target: str) -> Array:

@@ -62,7 +62,9 @@ class GripperAction(StagedSkill[GripperActionParams]):
                 checks.with_gripper(arm),
                 arm_motions.check_gripper_state(params.gripper_state, arm, keep=False),
                 checks.known_object("object", params.object, world) if params.object else OK,
-                checks.payload("object", params.object, world, arm),
+                checks.payload("object", params.object, world, arm)
+                if params.gripper_state == arm_motions.CLOSE
+                else OK,
                 checks.number("wait_steps", params.wait_steps, 0, 100_000, "steps"),
                 width,
                 checks.grip_force(

@@ -283,6 +283,10 @@ def test_an_object_beyond_the_rated_payload_is_refused_before_anything_moves() -
     assert Pick().is_feasible(params, context.robot, arm, weighed(world, 2.5)).ok, "its payload is not known"
     closed = GripperActionParams(gripper_state=-1, object="cube")
     assert "2.5 kg" in GripperAction().is_feasible(closed, context.robot, rated, weighed(world, 2.5)).message
+    opened = GripperActionParams(gripper_state=1, object="cube")
+    assert GripperAction().is_feasible(opened, context.robot, rated, weighed(world, 2.5)).ok, (
+        "it may be let go"
+    )
 
 
 def test_two_arms_carry_what_is_too_heavy_for_one() -> None:
