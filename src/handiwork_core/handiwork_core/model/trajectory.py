@@ -40,6 +40,14 @@ class Trajectory:
         """Time from the first to the last sample, s."""
         return float(self.t_s[-1])
 
+    def stretched(self, factor: float) -> Trajectory:
+        """Return the motion on the same path in more time.
+
+        Args:
+            factor: The new duration by the old one.
+        """
+        return replace(self, t_s=self.t_s * factor, qd=self.qd / factor, qdd=self.qdd / factor**2)
+
     def remaining(self, from_s: float) -> Trajectory:
         """Return the rest of the trajectory, with times from 0; it may begin in motion.
 

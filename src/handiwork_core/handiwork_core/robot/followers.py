@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from handiwork_core.model.joint_kind import JointKind
 
-from .robot import Joint
+from .robot import Joint, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,19 @@ def followers_of(joints: Mapping[str, Joint], leader: str) -> Iterator[Joint]:
     for joint in joints.values():
         if joint.mimic is not None and joint.mimic.joint == leader and joint.mimic.multiplier != 0.0:
             yield joint
+
+
+def followers_of_arms(robot: Robot) -> frozenset[str]:
+    """Return the joints that follow joints of arms, such as those of parallel links; they have no drive of their own.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Names of the joints.
+    """
+    names = [name for arm in robot.arms.values() for name in arm.joint_names]
+    return frozenset(each.name for name in names for each in followers_of(robot.joints, name))
 
 
 def links_moved_by(joints: Mapping[str, Joint], names: Sequence[str]) -> frozenset[str]:

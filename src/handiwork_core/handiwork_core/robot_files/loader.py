@@ -127,11 +127,12 @@ def _like(spec: LikeFile, robot_dir: Path) -> Robot:
     if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
         text = f"like: is {spec.like!r}; write the path to the folder of a robot without the key like"
         raise ConfigError(str(path), [text])
-    robot = dataclasses.replace(prefixed(load_robot(other), spec.tf_prefix), name=spec.name)
+    robot = load_robot(other)
     if spec.base is not None and robot.base is not None:
         text = f"base: the robot of {spec.like!r} has a mobile base already; leave base out"
         raise ConfigError(str(path), [text])
-    robot = _on_base(robot, spec.base, path)
+    robot = prefixed(_on_base(robot, spec.base, path), spec.tf_prefix)
+    robot = dataclasses.replace(robot, name=spec.name)
     unknown = [
         f"arms.{name}: no such arm; {nearest(name, tuple(robot.arms))}"
         for name in spec.arms
@@ -289,7 +290,7 @@ def _arm_faults(
     if arm.suction is not None:
         _known(arm.suction.link, model.links, f"{key}.suction.link", "link", faults)
     if arm.payload is not None and arm.payload.flange:
-        _known(arm.payload.flange, model.links, f"{key}.payload.flange", "link", faults)
+        _flange_faults(key, arm, arm.payload.flange, model, faults)
     if arm.gripper is None:
         return
     for i, link in enumerate(arm.gripper.finger_links):
@@ -301,6 +302,21 @@ def _arm_faults(
             faults.append(f"{key}.gripper.joint: {text}")
     if arm.filter_links and set(arm.filter_links) != set(arm.gripper.finger_links):
         faults.append(f"{key}.filter_links: differ from gripper.finger_links; write the same links")
+
+
+def _flange_faults(key: str, arm: ArmFile, flange: str, model: UrdfModel, faults: list[str]) -> None:
+    """Refuse a flange that is no link between the arm's last joint and its hand."""
+    if not _known(flange, model.links, f"{key}.payload.flange", "link", faults):
+        return
+    above, last = {joint.child: joint for joint in model.joints.values()}, arm.joints[-1]
+    chain, link = [arm.ee_link], arm.ee_link
+    while link in above and above[link].name != last:
+        link = above[link].parent
+        chain.append(link)
+    if flange not in chain:
+        faults.append(
+            f"{key}.payload.flange: is {flange!r}; name the link at the end of the arm, one of {chain[::-1]}"
+        )
 
 
 def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, faults: list[str]) -> bool:

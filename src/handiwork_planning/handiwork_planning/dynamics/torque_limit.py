@@ -101,12 +101,7 @@ class TorqueLimit:
             i, j = np.unravel_index(int(share.argmax()), share.shape)
             return trajectory, Outcome(Code.PLAN_FAILED, self._too_heavy(spec, held, int(j), rest[i, j]))
         stretch = float(np.sqrt(squared.max()))
-        slower = replace(
-            trajectory,
-            t_s=trajectory.t_s * stretch,
-            qd=trajectory.qd / stretch,
-            qdd=trajectory.qdd / stretch**2,
-        )
+        slower = trajectory.stretched(stretch)
         return slower, OK
 
     def judged(self, arm: str, trajectory: Trajectory, scene: SceneQuery, world: World) -> Outcome:
@@ -207,13 +202,13 @@ class TorqueLimit:
 
 
 def _below(robot: Robot, arm: ArmSpec) -> frozenset[str]:
-    """Return the joints that carry the first joint of an arm, such as a lift; they decide where its gravity points."""
+    """Return the joints that decide where gravity points for an arm, such as those of a waist; a base drives level."""
     above = {joint.child: joint for joint in robot.joints.values()}
     found, link = set[str](), robot.joints[arm.joint_names[0]].parent
     while link in above:
         found.add(above[link].name)
         link = above[link].parent
-    return frozenset(found)
+    return frozenset(found).difference(() if robot.base is None else robot.base.joint_names)
 
 
 def _names(held: tuple[Load, ...]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from handiwork_core.model.geometry import Array
@@ -50,12 +48,7 @@ class ToolSpeedLimit:
         stretch = self.fastest(arm, trajectory) / (BELOW * self.limit)
         if stretch <= 1.0:
             return trajectory
-        return replace(
-            trajectory,
-            t_s=trajectory.t_s * stretch,
-            qd=trajectory.qd / stretch,
-            qdd=trajectory.qdd / stretch**2,
-        )
+        return trajectory.stretched(stretch)
 
     def fastest(self, arm: str, trajectory: Trajectory) -> float:
         """Return the greatest speed of the tool centre point at the samples, and halfway between them.

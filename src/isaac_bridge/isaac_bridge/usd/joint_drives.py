@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from handiwork_core.control.finger_drives import FingerDrive, finger_drives
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.followers import followers_of_arms
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import Robot
 
@@ -58,7 +59,7 @@ def driven_joints(robot: Robot) -> tuple[DrivenJoint, ...]:
         robot: The robot.
     """
     fingers, leaders = _finger_drives(robot)
-    found = []
+    led, found = followers_of_arms(robot), []
     for joint in robot.joints.values():
         if joint.type is JointKind.FIXED:
             continue
@@ -67,7 +68,9 @@ def driven_joints(robot: Robot) -> tuple[DrivenJoint, ...]:
             drive = None
         elif joint.name in leaders:
             drive = leaders[joint.name]
-        armature = fingers[joint.name].armature if joint.name in fingers else ROTOR_INERTIA
+        armature = 0.0 if joint.name in led else ROTOR_INERTIA
+        if joint.name in fingers:
+            armature = fingers[joint.name].armature
         found.append(DrivenJoint(joint.name, joint_position(robot, joint.name, {}), armature, drive))
     return tuple(found)
 

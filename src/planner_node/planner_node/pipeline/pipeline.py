@@ -250,8 +250,11 @@ class PlanningPipeline:
         world, query = self._read(arm.name, scene, min_version)
         if rest.changed:  # the planner's own obstacles may be new to the client
             rest = dataclasses.replace(rest, changed=rest.changed | self.table.names())
-        nowhere = np.zeros(0)
-        return self.engine.validate(arm.name, _in_order(trajectory, arm), query, nowhere, rest), world.version
+        trajectory = _in_order(trajectory, arm)
+        verdict = self.engine.validate(arm.name, trajectory, query, np.zeros(0), rest)
+        if rest.from_s <= 0.0:  # of a motion under way the load was judged before it began
+            verdict = self.limits.judged(verdict, arm.name, trajectory, query, world)
+        return verdict, world.version
 
     def measured_q(self, arm: ArmSpec) -> Array:
         """Return the newest measured joint positions.

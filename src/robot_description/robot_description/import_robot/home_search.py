@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from handiwork_core.model.geometry import Array
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import Joint, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import Pair, pair_gaps
@@ -14,6 +15,8 @@ from robot_description.collision_pairs.pair_sampling import Pair, pair_gaps
 SAMPLES = 400
 APART_M, ABOVE_M = 0.02, 0.02
 """Distances of a home from a collision with itself, and above the foot of the arm, m."""
+FOOT_M = 0.15
+"""An arm stands on its foot where nothing that it does not move is lower than this below its first joint's frame, m."""
 STEP = 1e-4
 WIDEST = np.pi
 """Limits of a turning joint beyond this do not shift its home, rad."""
@@ -50,30 +53,29 @@ def search_home(
                 gaps = np.minimum(gaps, pair_gaps(frames, a, b, SAMPLES))
     if gaps.max() < 0.0:
         return None
-    # Arms often stand on a table: where some samples keep above their foot, the others are left out.
-    pool = (gaps >= 0.0) & (_height_over_foot(robot, joints, frames) >= ABOVE_M)
-    pool = pool if pool.any() else gaps >= 0.0
+    # An arm that stands on its foot often stands on a table: samples below the foot are left out if others are left.
+    pool = gaps >= 0.0
+    moved = links_moved_by(robot.joints, joints[1:])
+    foot = frames[robot.joints[joints[0]].parent][1][..., 2]
+    still = _lowest(robot, frozenset(robot.links) - links_moved_by(robot.joints, joints), frames)
+    above = pool & (_lowest(robot, moved, frames) - foot >= ABOVE_M)
+    if above.any() and bool((foot - still <= FOOT_M).all()):
+        pool = above
     can = pool & (gaps >= min(APART_M, float(gaps[pool].max())))
     good = np.where(can, _slowest(robot, ee_link, joints, q), -1.0)
     best = int(good.argmax())
     return tuple(float(q[name][best]) for name in joints)
 
 
-def _height_over_foot(
-    robot: Robot, joints: Sequence[str], frames: Mapping[str, tuple[Array, Array]]
-) -> Array:
-    """Return the least height (n,) of the spheres that joints after the first one move, over the foot of the arm, m."""
-    moved = {robot.joints[name].child for name in joints[1:]}
-    for joint in robot.joints.values():  # in tree order
-        if joint.parent in moved:
-            moved.add(joint.child)
+def _lowest(robot: Robot, links: frozenset[str], frames: Mapping[str, tuple[Array, Array]]) -> Array:
+    """Return the least height (n,) of the spheres of some links, m; infinite where they have none."""
     lowest: Array = np.full(SAMPLES, np.inf)
     for item in robot.spheres:
-        if item.link in moved:
+        if item.link in links and len(item.radii):
             turn, place = frames[item.link]
             heights = (item.centers @ turn[..., 2, :, None])[..., 0] + place[..., 2, None] - item.radii
             lowest = np.minimum(lowest, heights.min(axis=-1))
-    return lowest - frames[robot.joints[joints[0]].parent][1][..., 2]
+    return lowest
 
 
 def _middle(joint: Joint) -> tuple[float, float]:

@@ -103,7 +103,12 @@ def _aligned(points: Array) -> Array:
 
 def _cut(corners: Array, solid: MeshSolid, cell_m: float, allowed_m: float) -> list[_Piece]:
     """Cut what sticks out the farthest in two, again and again, until nothing sticks out farther than allowed."""
-    pieces = [_piece(corners, _coarse(corners, cell_m), solid, allowed_m)]
+    coarse = _coarse(corners, cell_m)
+    if (
+        np.ptp(coarse.reshape(-1, 3), axis=0).min(initial=np.inf) < cell_m
+    ):  # a thin plate: cells would flatten it
+        coarse = corners
+    pieces = [_piece(corners, coarse, solid, allowed_m)]
     while len(pieces) < MOST:
         worst = max(pieces, key=lambda piece: piece.out_m)
         if worst.out_m <= allowed_m:

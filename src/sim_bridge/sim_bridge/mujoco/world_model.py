@@ -18,7 +18,7 @@ from handiwork_core.control.finger_drives import finger_drives, finger_joints
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
-from handiwork_core.robot.followers import followers_of
+from handiwork_core.robot.followers import followers_of, followers_of_arms
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
@@ -126,19 +126,6 @@ def held_joints(robot: Robot) -> tuple[str, ...]:
     moved |= set(robot.base.joint_names) if robot.base is not None else set()
     moved |= followers_of_arms(robot)
     return tuple(joint.name for joint in driven_joints(robot) if joint.name not in moved)
-
-
-def followers_of_arms(robot: Robot) -> frozenset[str]:
-    """Return the joints that follow joints of arms, such as those of parallel links; they have no drive of their own.
-
-    Args:
-        robot: The robot.
-
-    Returns:
-        Names of the joints.
-    """
-    names = [name for arm in robot.arms.values() for name in arm.joint_names]
-    return frozenset(each.name for name in names for each in followers_of(robot.joints, name))
 
 
 def home_positions(robot: Robot) -> dict[str, float]:

@@ -83,9 +83,4 @@ def slowed(trajectory: Trajectory, tool_speed: float, context: Context) -> Traje
     stretch = float(speed.max()) / tool_speed
     if stretch <= 1.0 + ROUNDING:  # a motion that was slowed before, in a preview, stays as it is
         return trajectory
-    return replace(
-        trajectory,
-        t_s=trajectory.t_s * stretch,
-        qd=trajectory.qd / stretch,
-        qdd=trajectory.qdd / stretch**2,
-    )
+    return trajectory.stretched(stretch)

@@ -101,3 +101,12 @@ def test_a_robot_that_drives_gets_no_second_base(tmp_path: Path) -> None:
     (tmp_path / "robot.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"base: .*has a mobile base already; leave base out"):
         load_robot(tmp_path)
+
+
+def test_a_prefix_holds_for_the_base_of_a_robot_that_is_like_another_one_too(tmp_path: Path) -> None:
+    text = f"name: roller\nlike: {ROBOTS / 'fr3'}\ntf_prefix: left_\n{BASE}"
+    (tmp_path / "robot.yaml").write_text(text, encoding="utf-8")
+    robot = load_robot(tmp_path)
+    assert robot.base is not None
+    assert robot.base.joint_names == ("left_base_x", "left_base_y", "left_base_yaw")
+    assert robot.root_link == "left_base_origin"

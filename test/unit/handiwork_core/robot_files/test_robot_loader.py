@@ -71,6 +71,7 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
         ),
         (YAML, "payload: {mass: 3.0,", "payload: {mass: 0.0,", ["arms.fr3_arm.payload", "more than 0 kg"]),
         (YAML, "flange: fr3_link8", "flange: fr3_link9", ["arms.fr3_arm.payload.flange", "'fr3_link8'"]),
+        (YAML, "flange: fr3_link8", "flange: fr3_link3", ["payload.flange: is 'fr3_link3'", "'fr3_link8'"]),
         (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
         (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
         (YAML, "[fr3_link0, fr3_link1]", "[fr3_link0, x]", ["ignored_pairs[0]", "'x'"]),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy.spatial import ConvexHull, Delaunay
 
 from handiwork_core.model.geometry import Array
@@ -106,3 +107,10 @@ def test_a_urdf_gets_the_parts_where_the_mesh_was(tmp_path: Path) -> None:
     assert covered(hulls, JAWS) == [True] * 2
     (note,) = portable.assumed
     assert note.startswith(f"link hand: a mesh of it is cut into {len(meshes)} convex parts")
+
+
+def test_a_thin_plate_keeps_its_thickness() -> None:
+    half = np.array([0.03, 0.01, 0.00025])
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    (part,) = convex_parts(corners, ConvexHull(corners).simplices)
+    assert np.ptp(part[0], axis=0) == pytest.approx(2.0 * half)

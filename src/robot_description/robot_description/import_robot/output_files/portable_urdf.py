@@ -105,7 +105,10 @@ class PortableUrdf:
 
     def _put_parts(self, link: ET.Element, shape: ET.Element, mesh: ET.Element, path: Path) -> None:
         points, triangles = surface_mesh(path)
-        parts = convex_parts(points * scale_of(mesh), triangles)
+        try:
+            parts = convex_parts(points * scale_of(mesh), triangles)
+        except ValueError as error:
+            raise ConfigError(str(path), [f"a collision mesh of {link.get('name')} {error}"]) from error
         if len(parts) < 2:
             return
         at = list(link).index(shape)
