@@ -10,7 +10,7 @@ from handiwork_core.control.goal_refusal import ErrorCode
 from support.commands import handiwork
 from support.nodes.ros_stage import wait_for
 
-from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from ..test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 DONE, REFUSED = 0, 1
 

@@ -27,7 +27,7 @@ from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from support.nodes.ros_stage import wait_for
 
-from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from ..test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 REST_S = 60.0
 """The longest time until an arm is at rest, s of steady time; the machine may be busy."""
