@@ -1,7 +1,5 @@
 """A controller that raises, on the thread that controls the robot: the log and the client report it."""
 
-# ruff: noqa: F811 a fixture is named where it is used
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -13,8 +11,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.ros_stage import wait_for
-
-from .test_sim_node import ABORTED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from support.nodes.sim_client import ABORTED, NAMES, SUCCEEDED, Client
 
 
 @pytest.fixture

@@ -23,15 +23,10 @@ from handiwork_ros.rclpy_support.qos import LATEST, STATUS
 from isaac_bridge.node import IsaacBridge
 from sim_bridge.node import SimBridge
 from support.nodes.ros_stage import Stage, stage, wait_for
+from support.nodes.sim_client import ABORTED, NAMES, ROBOT, SCENE, SUCCEEDED, Client
 from tf2_msgs.msg import TFMessage
 
 from .test_sim_node import (  # noqa: F401 - the tests of the simulation hold here too
-    ABORTED,
-    NAMES,
-    ROBOT,
-    SCENE,
-    SUCCEEDED,
-    Client,
     test_a_bad_goal_is_aborted_with_the_reason_and_nothing_moves,
     test_a_cancel_stops_the_arm_on_its_way,
     test_a_newer_goal_ends_the_older_one,

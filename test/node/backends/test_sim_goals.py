@@ -1,7 +1,5 @@
 """Goals of the simulation's controllers: ended in a paused world, with feedback, and late."""
 
-# ruff: noqa: F811 a fixture is named where it is used
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +11,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from handiwork_core.model.outcome import Code
 from support.nodes.ros_stage import wait_for
-
-from .test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from support.nodes.sim_client import ABORTED, CANCELED, NAMES, SUCCEEDED, Client
 
 
 def test_a_goal_canceled_while_the_world_is_paused_ends_and_the_next_one_still_runs(client: Client) -> None:

@@ -24,8 +24,7 @@ from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 from support.nodes.ros_stage import stage, wait_for
-
-from ..test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
+from support.nodes.sim_client import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
 
 PACE = 0.5
 """The simulated seconds per second, slow enough for a busy machine."""

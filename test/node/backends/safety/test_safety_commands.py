@@ -1,7 +1,5 @@
 """``handiwork stop`` and ``handiwork safety`` against a running simulation."""
 
-# ruff: noqa: F811 a fixture is named where it is used
-
 from __future__ import annotations
 
 import pytest
@@ -9,8 +7,7 @@ import pytest
 from handiwork_core.control.goal_refusal import ErrorCode
 from support.commands import handiwork
 from support.nodes.ros_stage import wait_for
-
-from ..test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from support.nodes.sim_client import ABORTED, SUCCEEDED, Client
 
 DONE, REFUSED = 0, 1
 

@@ -1,7 +1,5 @@
 """The safety layer over ROS, in the node that simulates: emergency stop, recovery, reduced speed, heartbeat lease."""
 
-# ruff: noqa: F811 a fixture is named where it is used
-
 from __future__ import annotations
 
 import os
@@ -26,8 +24,7 @@ from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from support.nodes.ros_stage import wait_for
-
-from ..test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
+from support.nodes.sim_client import ABORTED, SUCCEEDED, Client
 
 REST_S = 60.0
 """The longest time until an arm is at rest, s of steady time; the machine may be busy."""
