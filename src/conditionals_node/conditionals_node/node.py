@@ -20,6 +20,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
@@ -56,7 +57,7 @@ class ConditionalsNode(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("conditionals_node")
-        self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
+        self._robot_dir = RobotFolder(self).path
         self._file = self.parameter(
             "conditions_file", "", "YAML of the conditions that are watched from the start; empty: none"
         )

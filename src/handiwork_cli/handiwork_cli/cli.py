@@ -20,6 +20,7 @@ COMMANDS = {
     "stack.demo": ("demo",),
     "stack.launch": ("launch",),
     "stack.view": ("view",),
+    "stack.change_tool": ("change-tool",),
     "inspect.status": ("status",),
     "inspect.conditions": ("conditions",),
     "inspect.why": ("why",),

@@ -34,6 +34,7 @@ from handiwork_ros.controllers.slot_server import SlotServer, arm_server
 from handiwork_ros.conversions import time_from_msg, time_to_msg
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.qos import LATEST, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
@@ -57,7 +58,7 @@ class SafetyNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("safety_node", **options)
-        self._robot_dir = self.parameter("robot_dir", "", "folder of the robot")
+        self._robot_dir = RobotFolder(self).path
         text = "scene YAML with the pose of the robot; empty: the robot is at the origin of world"
         self._scene_file = self.parameter("scene_file", "", text)
         text = "limits of the safety layer, a YAML file; empty: the defaults"

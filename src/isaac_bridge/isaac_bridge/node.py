@@ -22,6 +22,7 @@ from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
@@ -44,8 +45,7 @@ class IsaacBridge(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("isaac_bridge", **options)
-        text = "folder of the robot: robot_description/robots/<name>"
-        self._robot_dir = self.parameter("robot_dir", "", text)
+        self._robot_dir = RobotFolder(self).path
         text = "scene YAML that the stage was made from"
         self._scene_file = self.parameter("scene_file", "", text)
         text = "damping over stiffness of the arms' drives [s]"

@@ -16,6 +16,7 @@ from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.node.supervision_parameters import supervision_settings
 from handiwork_ros.node.wall_time_node import action_host_node
@@ -53,7 +54,7 @@ class MoveGroupNode(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("move_group", **options)
-        robot_dir = self.parameter("robot_dir", "", "folder with the robot's files")
+        robot_dir = RobotFolder(self).path
         robot = self._robot = load_robot(Path(robot_dir))
         self.parameter("robot_description", robot.urdf, "the robot as URDF")
         self._srdf = self.parameter(

@@ -18,6 +18,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import TF_STATIC
 from handiwork_ros.rclpy_support.ros_clock import RosClock
@@ -49,7 +50,7 @@ class PerceptionBridge(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("perception_bridge", **options)
-        self._robot_dir = self.parameter("robot_dir", "", "folder with the robot's files")
+        self._robot_dir = RobotFolder(self).path
         self._scene_file = self.parameter("scene_file", "", "scene YAML with the fixed objects")
         self._table_file = self.parameter("table_file", "", "object table YAML: labels, sources, tracking")
         self._clock_s = RosClock(self)

@@ -18,6 +18,7 @@ from handiwork_core.safety.config import load_safety
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.node.start_wait import OthersMissingError
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource
@@ -56,9 +57,7 @@ class PlannerNode(ManagedNode):
     def __init__(self, engines: Engines = installed_engines, **options: Any) -> None:
         super().__init__("planner_node", **options)
         self._engines = engines
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
-        )
+        self._robot_dir = RobotFolder(self).path
         self._engine_name = self.parameter("engine", AUTO, "auto, or the name of an engine such as cpu")
         self._may_fall_back = self.parameter(
             "fall_back_to_cpu", True, "plan on the CPU when the GPU fails; else build the engine again"

@@ -22,6 +22,7 @@ from handiwork_core.scene.loader import load_scene
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, transform_to_msg
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import STREAM, TF, TF_STATIC
 from handiwork_ros.rclpy_support.safe_callbacks import guard
@@ -48,9 +49,7 @@ class RobotDescription(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("robot_description", **options)
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
-        )
+        self._robot_dir = RobotFolder(self).path
         text = "scene file with the pose of the robot; empty: at the origin of world"
         self._scene_file = self.parameter("scene_file", "", text)
         text = "plugin of ros2_control that drives the robot; empty: the model names no hardware"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future as Job
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,10 +28,12 @@ from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.safety.server import SafetyServer
 from sim_bridge.loop.sim_loop import SimLoop
 from sim_bridge.mujoco.cup_slip import CupSlip
 from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.mujoco.tool_exchange import continue_with_tool
 from sim_bridge.ros.isaac_emulation.topics import IsaacInterface
 from sim_bridge.ros.publishers import ContractPublishers
 from sim_bridge.ros.services import SimServices
@@ -61,6 +64,15 @@ class _PhysicsSide:
         return loop is not None and works(loop, name)
 
 
+@dataclass(frozen=True, slots=True)
+class KeptWorld:
+    """What the next node of the process continues from when the robot is exchanged."""
+
+    simulation: Simulation
+    is_paused: bool
+    version: int
+
+
 class SimBridge(ManagedNode):
     """Robot and scene in MuJoCo. All files are read at the start; a faulty file ends the process with the fault.
 
@@ -70,9 +82,7 @@ class SimBridge(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("sim_bridge", **options)
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
-        )
+        self._robot_dir = RobotFolder(self).path
         self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
         text = "simulated seconds per second; 0: as fast as possible"
         self._factor = self.parameter(FACTOR, 1.0, text, is_live=True)
@@ -101,6 +111,10 @@ class SimBridge(ManagedNode):
             "limits of the safety layer, a YAML file; empty: the defaults; unused with controllers: hardware"
         )
         self._safety_file = self.parameter("safety_file", "", text)
+        before = None if self.received is None else self.received.kept
+        self._before = before if isinstance(before, KeptWorld) else None
+        if self._before is not None:
+            self._paused = self._before.is_paused
         self._simulation: Simulation | None = None
         self._safety: SafetyServer | None = None
         self._loop: SimLoop | None = None
@@ -132,8 +146,12 @@ class SimBridge(ManagedNode):
         try:
             slip = CupSlip(self._slip_m, self._slip_rad, self._creep, self._seed)
             slips = slip if any((self._slip_m, self._slip_rad, self._creep)) else None
-            simulation = Simulation(robot, scene, safety, sleeps=self._sleeps, slip=slips)
-            if self._randomize:
+            before = self._before
+            now = scene if before is None else before.simulation.world.scene
+            simulation = Simulation(robot, now, safety, sleeps=self._sleeps, slip=slips)
+            if before is not None:
+                continue_with_tool(simulation, before.simulation)
+            elif self._randomize:
                 simulation.reset(scene.randomized(self._seed), self._seed)
         except ValueError as error:
             raise ConfigError(self._scene_file, [str(error)]) from error
@@ -166,6 +184,7 @@ class SimBridge(ManagedNode):
             return
         if self._contract is None:
             self._contract = ContractPublishers(self, self._simulation.robot.arms)
+            self._contract.version = 0 if self._before is None else self._before.version
             self._offer(self._simulation, self._contract)
         self._contract.publish_geometry(self._simulation)
         publish = self._contract.publish
@@ -207,6 +226,13 @@ class SimBridge(ManagedNode):
             self._contract.stop()
         if self._loop is not None:
             self._loop.close()
+
+    def kept(self) -> KeptWorld | None:
+        """Return the world in which another robot continues; see ``ManagedNode.kept``."""
+        if self._simulation is None or self._loop is None:
+            return self._before
+        version = 0 if self._contract is None else self._contract.version
+        return KeptWorld(self._simulation, self._loop.paused, version)
 
     def is_idle(self) -> bool:
         """Check whether every client has its result."""

@@ -26,6 +26,7 @@ from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.node.wall_time_node import action_host_node
 from handiwork_ros.ports.planner import PLANNER, PlannerClient
@@ -66,7 +67,7 @@ class SkillServer(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("skill_server", **options)
-        self._robot_dir = Path(self.parameter("robot_dir", "", "folder with the robot's files"))
+        self._robot_dir = Path(RobotFolder(self).path)
         self._robot = load_robot(self._robot_dir)
         policy = self._busy_policy()
         wanted = Subscriptions(contacts=True, planner=True, moving_frames=True)
@@ -150,6 +151,11 @@ class SkillServer(ManagedNode):
     def is_idle(self) -> bool:
         """True when no goal runs."""
         return not (self._arms.is_busy or self._admission.is_busy)
+
+    def exchange_refusal(self) -> str:
+        """Return which arm holds an object; see ``ManagedNode.exchange_refusal``."""
+        held = {name: runner.held_now() for name, runner in self._arms.runs.items()}
+        return next((f"{arm!r} holds {name!r}; put it down first" for arm, name in held.items() if name), "")
 
     def _end_in_conflict(self) -> None:
         """End the running goals when two publishers send on a topic of one publisher: neither is known to be right."""

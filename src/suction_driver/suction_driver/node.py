@@ -29,6 +29,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.rclpy_support.qos import LATEST
 from handiwork_ros.rclpy_support.ros_clock import RosClock
@@ -51,7 +52,7 @@ class SuctionDriver(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("suction_driver", **options)
-        self._robot_dir = self.parameter("robot_dir", "", "folder with the robot's files")
+        self._robot_dir = RobotFolder(self).path
         self._gripper = self.parameter(
             "gripper", "", "name of the suction gripper; empty: the robot's only one"
         )

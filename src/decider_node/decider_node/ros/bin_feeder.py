@@ -20,6 +20,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import outcome_from_msg, pose_to_msg
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.ports.world_topics import Subscriptions
 from handiwork_ros.rclpy_support.safe_callbacks import guard
@@ -34,7 +35,7 @@ class BinFeeder(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("bin_feeder")
-        self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
+        self._robot_dir = RobotFolder(self).path
         self._bins = self.parameter("bins", "bin_", "beginning of the names of bins")
         text = "cell, such as config/stacking/ur5e.yaml; empty: that of config/scenes/bin_stacking.yaml"
         self._cell_file = self.parameter("cell_file", "", text)

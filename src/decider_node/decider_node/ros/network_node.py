@@ -16,6 +16,7 @@ from decider_node.network.text_view import draw
 from decider_node.ros.arm import RosArm
 from handiwork_ros.conversions import BadMessage
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.qos import LATCHED, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -43,7 +44,7 @@ class NetworkNode(ManagedNode, ABC, Generic[A, C]):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
+        self._robot_dir = RobotFolder(self).path
         self._cell: A | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)

@@ -22,6 +22,7 @@ from handiwork_ros.rclpy_support.node_executor import NodeExecutor
 from .loaded_objects import LoadedObjects
 from .managed_node import ManagedNode, destroyed_if_refused
 from .process_supervision import Supervision
+from .succession import Succession, succession
 from .unique_name import NameTakenError, unique_names_required
 
 STOP_LIMIT_S = 2.0
@@ -35,7 +36,8 @@ def run(
 ) -> int:
     """Make the node, spin it until SIGINT, SIGTERM or its own end, and return the exit code.
 
-    ``node.extra_nodes`` are spun by the same executor.
+    ``node.extra_nodes`` are spun by the same executor. A node whose ``successor`` is set ends, and the factory makes
+    the next one in the same process.
 
     Args:
         factory: Makes the node.
@@ -60,7 +62,10 @@ def run(
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return _run(factory, stop, make_executor())
+        outcome: int | Succession = Succession()
+        while isinstance(outcome, Succession):
+            outcome = _run(factory, stop, make_executor(), outcome)
+        return outcome
     except ConfigError as error:
         sys.stderr.write(f"fatal: {error}\n")
         return error.exit_code
@@ -79,20 +84,25 @@ def _log_words() -> list[str]:
     return [] if folder is not None else ["--ros-args", "--disable-external-lib-logs"]
 
 
-def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Executor) -> int:
-    with unique_names_required(), destroyed_if_refused():
+def _run(
+    factory: Callable[[], ManagedNode], stop: threading.Event, executor: Executor, received: Succession
+) -> int | Succession:
+    """Run one node to its end, and return the exit code of the process, or what the next node receives."""
+    with unique_names_required(), destroyed_if_refused(), succession(received):
         node = factory()
     executor.add_node(node)
     for extra in node.extra_nodes:
         executor.add_node(extra)
     supervision, loaded = Supervision(node), LoadedObjects()
     node.on_state = lambda: loaded.follow(is_active=node.is_active)
+    successor: Succession | None = None
     try:
-        while not stop.is_set() and node.exit_code is None:
+        while not (stop.is_set() or node.exit_code is not None or node.successor is not None):
             # The status timer wakes the node often enough; a timeout would cost a timer for every callback.
             executor.spin_once()
             loaded.tidy(time.monotonic())
-        supervision.close()
+        successor = None if stop.is_set() or node.exit_code is not None else node.successor
+        supervision.close(is_end=successor is None)
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S
         while not node.is_idle() and time.monotonic() < deadline:
@@ -102,8 +112,9 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
         while time.monotonic() < settle:
             executor.spin_once(timeout_sec=0.02)
     except ExternalShutdownException:
-        pass
+        successor = None
     node.end_shutdown()
+    loaded.follow(is_active=False)
     executor.shutdown()
     node.destroy_all()
-    return node.exit_code or 0
+    return (node.exit_code or 0) if successor is None else successor

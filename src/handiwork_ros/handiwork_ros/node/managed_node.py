@@ -29,6 +29,7 @@ from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay, silence_
 from .diagnostics import DiagnosticsPublisher
 from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
 from .node_status import status_message
+from .succession import Succession, received_succession
 from .unique_name import UniqueName
 
 V = TypeVar("V", bool, int, float, str)
@@ -82,7 +83,15 @@ class ManagedNode(AsyncLifecycleNode):
 
     def __init__(self, name: str, **options: Any) -> None:
         options.setdefault("cli_args", clock_arguments())
+        self.received = received_succession()
+        """What the node before this one in the process left; None for a node without a process of its own."""
+        if self.received is not None:
+            given = options.get("parameter_overrides") or ()
+            options["parameter_overrides"] = [*given, *self.received.overrides()]
         super().__init__(name, **options)
+        self.successor: Succession | None = None
+        """What the next node of the process receives; once it is set, this node ends and the next one begins."""
+        self._live: list[str] = []
         self.closing = threading.Event()
         """Set when the node shuts down: long work and waits check it, and end."""
         self.exit_code: int | None = None
@@ -161,6 +170,15 @@ class ManagedNode(AsyncLifecycleNode):
         for extra in self.extra_nodes:
             destroy_with_actions(extra)
         destroy_with_actions(self)
+        self._unique_name.release()
+
+    def exchange_refusal(self) -> str:
+        """Return why the robot cannot be exchanged now, such as an object in its hand; empty when it can."""
+        return ""
+
+    def kept(self) -> object:
+        """Return what the next node of the process inherits when the robot is exchanged."""
+        return None
 
     def parameter(self, name: str, default: V, description: str, *, is_live: bool = False) -> V:
         """Declare a parameter and return its value.
@@ -174,6 +192,8 @@ class ManagedNode(AsyncLifecycleNode):
         Raises:
             ConfigError: The value has another type.
         """
+        if is_live:
+            self._live.append(name)
         descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=not is_live)
         value = self.declare_parameter(name, default, descriptor).value
         kind: type[Any] = type(default)
@@ -184,6 +204,10 @@ class ManagedNode(AsyncLifecycleNode):
                 f"node {self.get_name()}", [f"parameter {name}: is {value!r}; give a {kind.__name__}"]
             )
         return cast(V, value)
+
+    def live_values(self) -> dict[str, Any]:
+        """Return the values of the parameters that may be set while the node runs, by name."""
+        return {name: self.get_parameter(name).value for name in self._live}
 
     def on_executor(self, make: Callable[[], M]) -> M:
         """Run a function on the executor's thread and return its value.

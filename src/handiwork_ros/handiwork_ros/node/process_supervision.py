@@ -34,12 +34,20 @@ class Supervision:
         self._notifier.send("READY=1")
         self._beat()
 
-    def close(self) -> None:
-        """Stop watching the executor: the process shuts down now, and only its end is limited."""
+    def close(self, *, is_end: bool = True) -> None:
+        """Stop watching the executor: only the end of the process, or the start of its next node, is limited.
+
+        Args:
+            is_end: The process ends; False: it starts its next node.
+        """
         self._node.on_turn = lambda: None
+        limit_s = LOADING_FACTOR * self._limit_s
         if self._watchdog is not None:
-            self._watchdog.close(LOADING_FACTOR * self._limit_s)
-        self._notifier.send("STOPPING=1")
+            self._watchdog.close(limit_s)
+        if is_end:
+            self._notifier.send("STOPPING=1")
+        elif self._watchdog is not None:
+            self._notifier.send(f"WATCHDOG_USEC={round(1e6 * limit_s)}", "WATCHDOG=1")
         self._notifier.close()
 
     def _beat(self) -> None:

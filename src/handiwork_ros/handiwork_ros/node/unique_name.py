@@ -117,6 +117,11 @@ class UniqueName:
         """The other nodes of this name from which messages came recently; empty if there are none."""
         return self.claim.warning(time.monotonic())
 
+    def release(self) -> None:
+        """Release the lease of the name, for the next node of this process."""
+        if self._lease is not None:
+            self._lease.close()
+
     def require(self, publish: Callable[[], None]) -> None:
         """Wait until the name was found free, if the process demands it.
 

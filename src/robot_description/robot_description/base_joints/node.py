@@ -19,6 +19,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import time_to_msg, transform_to_msg
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.ports.frames import FrameBuffer
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
@@ -38,9 +39,7 @@ class BaseJoints(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("base_joints", **options)
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot, whose base has a navigate_action"
-        )
+        self._robot_dir = RobotFolder(self).path
         text = "pose of the map in the world: x [m], y [m] and yaw [rad]; empty: another node publishes this frame"
         self._world_to_map = self.parameter("world_to_map", "0 0 0", text)
         self._frames, self._motion, self._wait = FrameBuffer(self), BaseMotion(), StartWait(self)

@@ -21,6 +21,7 @@ from handiwork_core.scene.loader import load_scene
 from handiwork_ros.intake.topic_intake import GeometryIntake
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.robot_folder import RobotFolder
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import LATCHED, TF_STATIC
 from sim_bridge.cameras.camera_list import all_cameras
@@ -49,9 +50,7 @@ class SimCameras(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("sim_cameras", **options)
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
-        )
+        self._robot_dir = RobotFolder(self).path
         self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
         self._seed = self.parameter("seed", 0, "seed of the noise")
         self._topics: list[CameraTopics] = []

@@ -134,9 +134,23 @@ class Simulation:
             home_seed: Seed of the arms' positions, which are drawn by ``home_std``; None for home itself.
         """
         self.world.reset(scene, home_seed)
+        self._hold("the world was reset")
+
+    def continue_from(self, before: Simulation) -> None:
+        """Continue with the time, the objects and the joints of another simulation; other joints stay at home.
+
+        Args:
+            before: A simulation of the same scene, whose robot may be another one with the same joints in its arms.
+        """
+        self.declared = before.declared
+        self.world.continue_from(before.world)
+        self._hold("the robot was exchanged")
+
+    def _hold(self, reason: str) -> None:
+        """Hold the joints where they are measured; running goals end with a reason."""
         position = self.world.joints().position
         for arm in self.arms.values():
-            arm.controller.hold(position[arm.indices], "the world was reset")
+            arm.controller.hold(position[arm.indices], reason)
         for gripper in self.grippers.values():
             gripper.controller.hold(float(position[gripper.indices[0]]))
         self.safety.reset(position, self.world.time_s)

@@ -27,6 +27,20 @@ class KeptState:
     actuators: dict[str, tuple[Array, Array]]
     bodies: dict[str, tuple[Array, Array]]
 
+    def renamed(self, before: str, after: str) -> KeptState:
+        """Return the state for a model whose robot has another name.
+
+        Args:
+            before: Name of the robot in this state.
+            after: Name of the robot in the other model.
+        """
+
+        def name(old: str) -> str:
+            return f"{after}/{old.removeprefix(f'{before}/')}" if old.startswith(f"{before}/") else old
+
+        parts = (self.joints, self.actuators, self.bodies)
+        return KeptState(*({name(old): value for old, value in part.items()} for part in parts))
+
 
 def kept_state(model: Any, data: Any) -> KeptState:
     """Copy the state of a model.

@@ -169,6 +169,19 @@ class MujocoWorld:
             self.cups[name].switch(on=True)
         self._mj.mj_forward(self.model, self.data)
 
+    def continue_from(self, before: MujocoWorld) -> None:
+        """Continue with the time, the objects and the joints of another world; other joints stay at home.
+
+        Args:
+            before: A world of the same scene, whose robot may be another one with the same joints in its arms.
+        """
+        kept = kept_state(before.model, before.data).renamed(before.robot.name, self.robot.name)
+        self.data.time = before.time_s
+        put_state(self.model, self.data, kept)
+        self._still.clear()
+        self.belts.run_on(before.belts)
+        self._mj.mj_forward(self.model, self.data)
+
     def joints(self) -> JointArrays:
         """Return the measured joints, as copies."""
         data, v = self.data, self._v
