@@ -45,6 +45,7 @@ _HOMES = {
     "handiwork_ros.clients.goal_handle": "GoalHandle",
     "handiwork_ros.clients.skill_client": "SkillClient",
     "handiwork_ros.clients.skill_goals": "skill_goal",
+    "handiwork_ros.clients.tool_change": "change_tool",
     "handiwork_ros.actions.skill_report": "PlannedStage SkillPreview SkillReport Stage",
     "handiwork_ros.actions.task_report": "TaskFeedback TaskReport",
     "handiwork_planning.process_pool": "PlanPool plan_many",

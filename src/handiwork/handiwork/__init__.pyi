@@ -119,6 +119,7 @@ from handiwork_ros.clients.conditions_client import ConditionsClient as Conditio
 from handiwork_ros.clients.goal_handle import GoalHandle as GoalHandle
 from handiwork_ros.clients.skill_client import SkillClient as SkillClient
 from handiwork_ros.clients.skill_goals import skill_goal as skill_goal
+from handiwork_ros.clients.tool_change import change_tool as change_tool
 from planner_node.engines.curobo_batch import CuroboPool as CuroboPool
 from planner_node.engines.curobo_together import CuroboTogether as CuroboTogether
 from robot_description.formats.curobo_config import curobo_config as curobo_config

@@ -94,9 +94,13 @@ class MeasuredJoints:
         return self._value
 
     def heard_s(self) -> float:
-        """Return the earliest arrival of the groups with needed joints, s of steady time; -inf before the first."""
-        groups = [one for one in self._newest_of_each() if not self._needed.isdisjoint(one.names)]
-        return min((one.received_s for one in groups), default=-math.inf)
+        """Return the earliest newest arrival of a needed joint, s of steady time; -inf before the first."""
+        missing, heard_s = set(self._needed), list[float]()
+        for one in self._newest_of_each():
+            if not missing.isdisjoint(one.names):
+                heard_s.append(one.received_s)
+                missing.difference_update(one.names)
+        return min(heard_s, default=-math.inf)
 
     def contested(self, now_s: float) -> tuple[str, ...]:
         """Return the joints that several writers publish at the same time.

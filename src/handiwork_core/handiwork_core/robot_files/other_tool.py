@@ -29,14 +29,11 @@ def tool_faults(before: Robot, after: Robot) -> list[str]:
     faults = []
     if before.root_link != after.root_link:
         faults.append(f"the root link is {after.root_link!r} instead of {before.root_link!r}")
-    if (before.base is None) != (after.base is None):
-        faults.append(f"{(after if before.base is None else before).name!r} alone has a mobile base")
-    elif before.base is not None and after.base is not None:
-        if (
-            before.base.joint_names != after.base.joint_names
-            or before.base.controller != after.base.controller
-        ):
-            faults.append("the mobile bases have different joints or controllers")
+    bases = [
+        () if base is None else (base.joint_names, base.controller) for base in (before.base, after.base)
+    ]
+    if bases[0] != bases[1]:
+        faults.append("the mobile bases have different joints or controllers, or one robot has none")
     for name, arm in before.arms.items():
         other = after.arms[name]
         if arm.joint_names != other.joint_names:

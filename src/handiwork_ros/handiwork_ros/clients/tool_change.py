@@ -108,6 +108,7 @@ class _Change:
         """Change the tool, or leave everything as it was."""
         robots = self._found_robots()
         names = sorted(robots, key=lambda name: LAST.index(name) if name in LAST else -1)
+        self._refuse_unsettled(names)
         present = robots["robot_description"]
         if all(folder == str(robot_dir) for folder in robots.values()) and self._are_active(names):
             return Outcome(Code.OK, f"all nodes have the robot {robot_dir} already")
@@ -134,15 +135,20 @@ class _Change:
             ) from error
 
     def _exchange(self, names: Sequence[str], robot_dir: str) -> None:
-        """Stop each node and give it the robot, then start all of them together, as they wait for each other."""
+        """Stop each node and give it the robot, then start all of them together, as they wait for each other.
+
+        A node that is active with this robot stays as it is: a simulation that begins again begins with its scene.
+        """
+        has_robot = {name: self._robot_of(name) == robot_dir for name in names}
+        names = [name for name in names if not (has_robot[name] and self._signs.is_active(name))]
         for name in names:
             self._unconfigure(name)
-            if self._robot_of(name) != robot_dir:
+            if not has_robot[name]:
                 self._set_robot(name, robot_dir)
                 self._report(f"{name} has the other robot")
         steps = (Transition.TRANSITION_CONFIGURE, "configure"), (Transition.TRANSITION_ACTIVATE, "activate")
         for transition, word in steps:
-            with ThreadPoolExecutor(len(names)) as pool:
+            with ThreadPoolExecutor(len(names) or 1) as pool:
                 faults = list(pool.map(lambda name: self._fault_of(name, transition, self._loading_s), names))  # noqa: B023 - the pool ends within the turn
             if found := [
                 f"{name} did not {word}: {fault}" for name, fault in zip(names, faults, strict=True) if fault
@@ -166,6 +172,16 @@ class _Change:
             self._pause()
         alive = [name for name in self._signs.names() if self._signs.is_alive(name)]
         return {name: folder for name in alive if (folder := self._robot_of(name))}
+
+    def _refuse_unsettled(self, names: Sequence[str]) -> None:
+        settled = (NodeStatus.UNCONFIGURED, NodeStatus.INACTIVE, NodeStatus.ACTIVE)
+        signs = {name: self._signs.sign(name) for name in names}
+        for name, sign in signs.items():
+            if sign is None or sign.state not in settled:
+                words = "" if sign is None else f" ({sign.message})"
+                raise _Refused(
+                    f"{name} is in a transition{words}; wait until `handiwork status` says that it is active"
+                )
 
     def _speed_scale(self) -> float:
         """Return the speed scale in force, which a start forgets."""

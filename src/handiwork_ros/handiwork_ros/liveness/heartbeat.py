@@ -82,9 +82,10 @@ class Heartbeats:
             return self._peer(name).bond.sign
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all bonded nodes, and of all other nodes whose bond the graph lists."""
+        """Return the names of all bonded nodes, and of all other nodes whose bond has a writer in the graph."""
         prefix = self._node.resolve_topic_name(BOND_TOPIC) + "/"
-        listed = [topic for topic, _ in self._node.get_topic_names_and_types() if topic.startswith(prefix)]
+        topics = [topic for topic, _ in self._node.get_topic_names_and_types() if topic.startswith(prefix)]
+        listed = [topic for topic in topics if self._node.count_publishers(topic)]
         with self._lock:
             found = {topic.removeprefix(prefix) for topic in listed} | set(self._peers)
         return tuple(sorted(name for name in found if "/" not in name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -58,13 +59,16 @@ def run(
         sys.stderr.write(f"fatal: {fault}\n")
         return NameTakenError.exit_code
     words = [*(sys.argv if argv is None else argv), *_log_words()]
-    # rclpy's own handlers would end the context first, and with it the last results and stop commands.
-    rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         outcome: int | Succession = Succession()
         while isinstance(outcome, Succession):
+            # rclpy's own handlers would end the context first, and with it the last results and stop commands.
+            rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
             outcome = _run(factory, stop, make_executor(), outcome)
+            rclpy.try_shutdown()
+            # Cycles keep the node before in the graph, where others would take its writers for those of the next one.
+            gc.collect()
         return outcome
     except ConfigError as error:
         sys.stderr.write(f"fatal: {error}\n")

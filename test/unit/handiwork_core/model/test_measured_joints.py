@@ -82,6 +82,15 @@ def test_one_publisher_of_changing_lists_contests_nothing() -> None:
     assert joints.contested(1.0) == ()
 
 
+def test_the_hand_of_an_earlier_publisher_does_not_make_the_arm_silent() -> None:
+    joints = MeasuredJoints(ARM)
+    measure(joints, [*ARM, "f1"], 1, 0.0)
+    measure(joints, [*ARM, "knuckle"], 1, 9.0)
+    assert joints.heard_s() == 9.0
+    measure(joints, ["j1"], 2, 10.0)
+    assert joints.heard_s() == 9.0, "the other joint of the arm is that old"
+
+
 def test_forgetting_the_measurements_keeps_the_names() -> None:
     joints = MeasuredJoints(ARM)
     measure(joints, ARM, 1, 0.0)

@@ -1,0 +1,127 @@
+"""The tool is changed while the stack runs: the other hand picks, refusals change nothing, and killed nodes have it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.parameter import Parameter
+
+from handiwork_cli.stack.stack import NODES
+from handiwork_core.model.outcome import Code
+from handiwork_ros.clients.tool_change import change_tool
+from support.paths import ROBOTS
+from support.stack.rig import Rig, wait_for
+
+FR3, ROBOTIQ = ROBOTS / "fr3", ROBOTS / "fr3_robotiq"
+ARM = [f"fr3_joint{i}" for i in range(1, 8)]
+
+
+def robots(rig: Rig) -> set[str]:
+    """Return the folders that the nodes of the stack have as their robot."""
+    request = GetParameters.Request(names=["robot_dir"])
+    return {
+        rig.stack.call(GetParameters, f"{n}/get_parameters", request).values[0].string_value for n in NODES
+    }
+
+
+@pytest.fixture(autouse=True)
+def with_the_hand(running: Rig) -> None:
+    """Begin each test with the robot of the launch."""
+    if robots(running) != {str(FR3)}:
+        outcome = change_tool(FR3)
+        assert outcome.ok, outcome
+    running.stack.wait_active(60.0)
+    running.reset()
+
+
+def test_the_world_stays_and_the_other_hand_picks(running: Rig) -> None:
+    assert running.client.pick("cube").ok
+    assert running.client.place("cube", "bin").ok
+    pids, placed = running.pids(), running.joints.next()
+    outcome = change_tool(ROBOTIQ)
+    assert outcome.ok, outcome
+    assert robots(running) == {str(ROBOTIQ)}
+    assert running.pids() == pids, "no process was started again"
+    after = running.joints.next()
+    assert after.stamp_s > placed.stamp_s, "the clock goes on"
+    assert after.positions[:7] == pytest.approx(placed.positions[:7], abs=2e-3), "the arm is where it was"
+    assert running.client.pick("can").ok
+    assert running.client.place("can", "bin").ok, "the cube is still in the bin"
+    back = change_tool(FR3)
+    assert back.ok, back
+    assert running.client.pick("cube").ok
+
+
+def test_a_held_object_is_named_and_nothing_changes(running: Rig) -> None:
+    assert running.client.pick("cube").ok
+    outcome = change_tool(ROBOTIQ)
+    assert outcome.code is Code.CONTRADICTION
+    assert "skill_server refuses the robot: 'fr3_arm' holds 'cube'; put it down first" in outcome.message
+    assert "All nodes have the robot 'fr3' as before" in outcome.message
+    assert robots(running) == {str(FR3)}
+    assert running.client.place("cube", "bin").ok
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [
+        (ROBOTS / "ur10_suction", "is not 'fr3' with another tool: the arms are"),
+        (ROBOTS / "nowhere", "nowhere"),
+    ],
+)
+def test_another_robot_is_refused_before_anything_stops(running: Rig, folder: Path, words: str) -> None:
+    outcome = change_tool(folder)
+    assert outcome.code is Code.CONTRADICTION
+    assert words in outcome.message
+    assert robots(running) == {str(FR3)}
+    assert all(running.client.signs.is_active(name) for name in NODES)
+
+
+def test_a_tool_without_room_brings_all_nodes_back(running: Rig, tmp_path: Path) -> None:
+    """The simulation alone finds that the fingers would be in the table; by then others have the robot already."""
+    low = [
+        0.0,
+        0.517,
+        0.0,
+        -2.107,
+        0.0,
+        2.624,
+        0.785,
+    ]  # the open fingers of the FR3 are 15 mm above the table
+    report = running.client.run("move_to", {"joints": low})
+    assert report.ok, report.outcome
+    outcome = change_tool(ROBOTIQ)
+    assert outcome.code is Code.CONTRADICTION
+    assert "sim_bridge did not configure" in outcome.message
+    assert "has no room" in outcome.message
+    assert robots(running) == {str(FR3)}
+    running.stack.wait_active(60.0)
+    assert running.client.pick("cube").ok
+
+
+def test_a_node_that_launch_starts_again_has_the_changed_tool(running: Rig) -> None:
+    assert change_tool(ROBOTIQ).ok
+    old = running.client.signs.pid("planner_node")
+    assert old is not None
+    os.kill(old, signal.SIGKILL)
+    wait_for("another planner", lambda: running.client.signs.pid("planner_node") not in (None, old), 90.0)
+    running.stack.wait_active(90.0)
+    assert robots(running) == {str(ROBOTIQ)}
+    assert running.client.pick("can").ok
+
+
+def test_the_robot_of_a_running_node_cannot_be_set(running: Rig) -> None:
+    change = [Parameter("robot_dir", value=str(ROBOTIQ)).to_parameter_msg()]
+    answer = running.stack.call(
+        SetParameters, "planner_node/set_parameters", SetParameters.Request(parameters=change)
+    )
+    assert answer.results[0].reason == (
+        "parameter robot_dir: planner_node is active; deactivate and clean it up first"
+    )
+    state = running.stack.call(GetState, "planner_node/get_state", GetState.Request())
+    assert state.current_state.label == "active"
