@@ -84,13 +84,13 @@ class ManagedNode(AsyncLifecycleNode):
     def __init__(self, name: str, **options: Any) -> None:
         options.setdefault("cli_args", clock_arguments())
         self.received = received_succession()
-        """What the node before this one in the process left; None for a node without a process of its own."""
+        """The succession from the node before in the process; None for a node without a process of its own."""
         if self.received is not None:
             given = options.get("parameter_overrides") or ()
             options["parameter_overrides"] = [*given, *self.received.overrides()]
         super().__init__(name, **options)
         self.successor: Succession | None = None
-        """What the next node of the process receives; once it is set, this node ends and the next one begins."""
+        """The succession of the next node of the process; once it is set, this node ends and the next one begins."""
         self._live: list[str] = []
         self.closing = threading.Event()
         """Set when the node shuts down: long work and waits check it, and end."""
