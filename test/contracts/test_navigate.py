@@ -17,6 +17,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import (
     FakeBase,
     FakeNavigator,
+    MobileWorld,
     mobile_fakes,
     mobile_gantry,
     navigated_fakes,
@@ -194,6 +195,40 @@ def test_an_object_that_falls_on_nav2s_way_ends_the_drive() -> None:
     ended = run(mobile, NavigateParams(x=1.5, y=0.0))
     assert ended.code is Code.OBJECT_DROPPED
     assert base.q[0] < 1.4
+
+
+def test_a_speed_of_the_base_that_is_not_measured_is_not_rest() -> None:
+    """The way that the base needs to stop is judged by its speed: nav2 is not asked, or its goal is canceled."""
+    made, _base, navigator = by_nav2()
+    world = made.context.world
+    assert isinstance(world, MobileWorld)
+    world.silent |= {"base_y"}
+    ended = run(made, NavigateParams(x=1.2, y=0.0))
+    assert (ended.code, ended.stage) == (Code.ROBOT_LOST, "select")
+    assert "no velocity of ['base_y']" in ended.message
+    assert not navigator.goals
+
+    made, base, navigator = by_nav2()
+    world = made.context.world
+    assert isinstance(world, MobileWorld)
+    silent = world.silent
+    base.on_tick = lambda t: silent.update({"base_x"} if t > 0.5 else ())
+    ended = run(made, NavigateParams(x=1.2, y=0.0))
+    assert ended.code is Code.ROBOT_LOST
+    assert "no velocity of ['base_x']" in ended.message and "stopped" in ended.message
+    assert 0.2 < base.q[0] < 0.6
+
+
+def test_a_speed_of_another_arm_that_is_not_measured_is_not_rest() -> None:
+    made, base = own()
+    robot = made.context.robot
+    (name, arm), far = next(iter(robot.arms.items())), "far_joint"
+    arms = {name: arm, "far": replace(arm, name="far", joint_names=(far,))}
+    made.context.robot = replace(robot, arms=arms)
+    ended = run(made, THERE)
+    assert ended.code is Code.ROBOT_LOST
+    assert f"no velocity of ['{far}']" in ended.message
+    assert base.q == pytest.approx(np.zeros(3))
 
 
 def test_nav2s_failure_is_that_of_the_goal() -> None:

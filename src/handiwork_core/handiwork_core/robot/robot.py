@@ -369,6 +369,16 @@ class Robot:
     cameras: tuple[Camera, ...] = ()
     coarse_spheres: tuple[Spheres, ...] = ()
 
+    @property
+    def commanded_base(self) -> BaseSpec | None:
+        """The mobile base whose joints a trajectory controller moves, as those of arms; None where a server drives."""
+        return None if self.navigation is not None else self.base
+
+    @property
+    def navigation(self) -> NavigationSpec | None:
+        """The server that drives the mobile base; None without one."""
+        return None if self.base is None else self.base.navigation
+
     def arm(self, name: str) -> ArmSpec:
         """Return an arm.
 

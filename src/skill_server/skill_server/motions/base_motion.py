@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -126,7 +126,7 @@ def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
     base = base_of(robot)
     for field_name, name, value in zip(field_names, base.joint_names, goal.tolist(), strict=True):
         joint = robot.joints[name]
-        if base.navigation is not None and name == base.joint_names[2]:
+        if robot.navigation is not None and name == base.joint_names[2]:
             continue
         if not joint.lower <= value <= joint.upper:
             text = f"{field_name} would bring {name} to {value:.3f}; keep it within {joint.lower:g} to {joint.upper:g}"
@@ -170,7 +170,7 @@ def ready_world(context: Context) -> World:
         context: Context of the run.
 
     Raises:
-        StepFailed: Nothing drives the base, or another arm moves.
+        StepFailed: Nothing drives the base, another arm moves, or a speed that must be known is not measured.
     """
     world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
     if context.base is None and context.navigator is None:
@@ -178,11 +178,31 @@ def ready_world(context: Context) -> World:
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
     others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
-    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > OTHER_ARM_REST]
-    if busy:
+    speeds = world.joints.velocity
+    # The way that a server's base needs to stop is judged by its speed.
+    if not (known := speeds_known((*others, *(base.joint_names if context.navigator else ())), world)).ok:
+        raise StepFailed(replace(known, stage="select"))
+    if busy := [name for name in others if abs(speeds[name]) > OTHER_ARM_REST]:
         text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
     return world
+
+
+def speeds_known(names: Iterable[str], world: World) -> Outcome:
+    """Refuse a world in which speeds are not measured: unknown is not at rest.
+
+    Args:
+        names: Joints.
+        world: Snapshot with the measured joints.
+
+    Returns:
+        OK, or ROBOT_LOST with the joints.
+    """
+    missing = [name for name in names if name not in world.joints.velocity]
+    if not missing:
+        return OK
+    text = f"joint_states has no velocity of {missing}, so it is not known if they are at rest; publish velocities"
+    return Outcome(Code.ROBOT_LOST, text)
 
 
 def navigation_to(
