@@ -67,7 +67,7 @@ class TorqueLimit:
         """
         spec = self._robot.arm(arm)
         held = loads_of(self._robot, spec, trajectory, scene, world, self._world_T_root)
-        if not held:
+        if not held or not np.isfinite(self._effort(spec)).any():
             return trajectory, OK
         bodies, gravity = self._bodies(spec, scene, held)
         limit = BELOW * self._effort(spec)
@@ -103,7 +103,7 @@ class TorqueLimit:
         """
         spec = self._robot.arm(arm)
         held = loads_of(self._robot, spec, trajectory, scene, world, self._world_T_root)
-        if not held:
+        if not held or not np.isfinite(self._effort(spec)).any():
             return OK
         bodies, gravity = self._bodies(spec, scene, held)
         limit = self._effort(spec)
