@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.robot.robot import BaseKind
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import (
+    BASE,
     FakeBase,
     FakeNavigator,
     MobileWorld,
@@ -145,6 +148,23 @@ def moved(x: float) -> Fakes:
     made, _base = own()
     post(made.cell, x, 0.0)
     return made
+
+
+def test_a_differential_base_drives_along_its_heading_alone() -> None:
+    made, base = own()
+    made.context.robot = replace(made.context.robot, base=replace(BASE, kind=BaseKind.DIFFERENTIAL))
+    places = [base.q.copy()]
+    base.on_tick = lambda _t: places.append(base.q.copy())
+    skill = MobileTranslate()
+    assert run(made, MobileTranslateParams(target=(0.3, 0.5)), skill).ok
+    assert base.q == pytest.approx([0.3, 0.5, 0.0])
+    assert made.cell.calls.count("base.follow") == 3
+    for before, after in pairwise(places):
+        yaw = 0.5 * (before[2] + after[2])
+        sideways = (after - before)[:2] @ (-math.sin(yaw), math.cos(yaw))
+        assert sideways == pytest.approx(0.0, abs=1e-9)
+    post(made.cell, 1.1, 0.5)
+    assert run(made, THERE).ok
 
 
 def test_no_free_way_of_the_own_drive_is_named_with_the_bodies() -> None:

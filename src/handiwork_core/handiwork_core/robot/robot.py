@@ -275,6 +275,13 @@ class NavigationSpec:
     behavior_tree: str = ""
 
 
+class BaseKind(Enum):
+    """The directions in which a base moves: any, or along its heading alone."""
+
+    HOLONOMIC = "holonomic"
+    DIFFERENTIAL = "differential"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
     """A mobile base.
@@ -285,6 +292,7 @@ class BaseSpec:
         joint_names: Joints x and y, m, and yaw, rad, which carry ``link`` from the root link.
         controller_profile: Tolerances of its controller.
         navigation: The server that drives it; None: its controller does.
+        kind: The directions in which it moves.
     """
 
     name: str
@@ -292,6 +300,7 @@ class BaseSpec:
     joint_names: tuple[str, ...]
     controller_profile: ControllerProfile = DEFAULT_PROFILE
     navigation: NavigationSpec | None = None
+    kind: BaseKind = BaseKind.HOLONOMIC
 
     @property
     def controller(self) -> str:

@@ -21,11 +21,11 @@ from handiwork_core.supervision.supervised_arm import SupervisedArm
 from skill_server.motions.base_motion import (
     base_of,
     base_q,
-    positions_between,
     root_pose,
     speeds_known,
     swept,
 )
+from skill_server.motions.base_steering import positions_between, steering_of
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
 
@@ -41,7 +41,7 @@ REACTION_S = 0.3
 def drive(
     function: DriveBase, command: Command, params: RunParams, context: Context, monitor: GraspMonitor
 ) -> None:
-    """Send a straight motion from where the base is, and watch what is held.
+    """Drive from where the base is, by the straight motions that its kind allows, and watch what is held.
 
     Args:
         function: Says where to, and what is no obstacle.
@@ -54,6 +54,15 @@ def drive(
         StepFailed: The controller's own cause, or what is held is gone.
         Stopped: The token was set.
     """
+    start = base_q(context.robot, fresh_world(context).joints.position)
+    for end in steering_of(context.robot)(start, function.q):
+        _drive_straight(replace(function, q=end), command, params, context, monitor)
+
+
+def _drive_straight(
+    function: DriveBase, command: Command, params: RunParams, context: Context, monitor: GraspMonitor
+) -> None:
+    """Send a straight motion from where the base is."""
     assert context.base is not None
     world = fresh_world(context)
     start = base_q(context.robot, world.joints.position)

@@ -23,10 +23,8 @@ from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
+from .base_steering import positions_on_way, steering_of
 from .base_sweep import CLEARANCE_M, BaseClearance, geometry_of
-
-STEP_M, STEP_RAD = 0.02, 0.02
-"""A way is checked at least this often."""
 
 NAVIGATION_S = 120.0
 """The longest time of a drive by a navigation server whose goal names none, s."""
@@ -135,7 +133,7 @@ def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
 
 
 def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -> Sequence[Command]:
-    """Make the commands that drive straight from one position to the next; nav2 goes to the last on a way of its own.
+    """Make the commands that drive from one position to the next; nav2 goes to the last on a way of its own.
 
     Args:
         points: Positions to drive to, in order: x, y [m] and yaw [rad], (3,) each.
@@ -154,7 +152,8 @@ def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -
     if context.navigator is not None:
         return navigation_to(points[-1], NAVIGATION_S, ignored, context, world)
     ends = (base_q(context.robot, world.joints.position), *points)
-    path = np.concatenate([positions_between(*part) for part in pairwise(ends)])
+    steering = steering_of(context.robot)
+    path = np.concatenate([positions_on_way(steering, *part) for part in pairwise(ends)])
     verdict = swept(context, world, root_pose(context, world), path, ignored)
     if verdict.code is not Code.OK:
         hint = "; clear it, or go around" if verdict.blocking is not None else ""
@@ -231,21 +230,6 @@ def navigation_to(
             text = f"{pair.a} would come to {pair.b} at the goal; clear it, or give another goal"
         raise StepFailed(Outcome(Code.GOAL_IN_COLLISION, text, "select", blocking=pair))
     return (Command("navigate", NavigateBase(goal, timeout_s, ignored)),)
-
-
-def positions_between(start: Array, goal: Array) -> Array:
-    """Return positions on a straight way that are near enough to each other for a check.
-
-    Args:
-        start: x, y [m] and yaw [rad], (3,).
-        goal: x, y [m] and yaw [rad], (3,).
-
-    Returns:
-        The positions with both ends, (n, 3).
-    """
-    way = goal - start
-    looks = int(np.ceil(max(float(np.hypot(way[0], way[1])) / STEP_M, abs(float(way[2])) / STEP_RAD)))
-    return np.asarray(start + np.linspace(0.0, 1.0, looks + 2)[:, None] * way)
 
 
 def root_pose(context: Context, world: World) -> Pose:

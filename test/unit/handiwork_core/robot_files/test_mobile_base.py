@@ -88,7 +88,6 @@ def test_a_prefix_holds_for_the_frame_of_a_navigated_base_and_not_for_the_map(tm
         ("turn_jerk: 5.0, ", "", "base.turn_jerk: missing"),
         ("holonomic", "legged", "base.kind: is 'legged'"),
         ("range: 3.0", "name: my base", "base.name: is 'my base'"),
-        ("holonomic", "differential", "base.kind: is 'differential'"),
         ("range: 3.0", "map_frame: site", "base.map_frame: is of use with navigate_action alone"),
         ("range: 3.0", "behavior_tree: a.xml", "base.behavior_tree: is of use with navigate_action alone"),
         ("range: 3.0", "navigate_action: go there", "base.navigate_action: is 'go there'"),
