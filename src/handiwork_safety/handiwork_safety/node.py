@@ -39,7 +39,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
 
 from .supervised_robot import SupervisedRobot
-from .windows import Window
+from .windows import LEAD_S, Window
 from .wrenches import Wrenches
 
 WATCH_S = 0.05
@@ -48,6 +48,12 @@ SILENT_S = 1.0
 """The steady time without joint_states after which goals end, s; the arm is at rest by then: its window has ended.
 
 Joints of a further publisher that are older than this are no measurement, either.
+"""
+
+OLD_S = LEAD_S
+"""The steady time after which joints of an arm are too old to command it, s: by then it begins to stop.
+
+Arms whose drivers publish apart would else be led on for ``SILENT_S`` after one of the drivers has stopped.
 """
 
 
@@ -93,7 +99,7 @@ class SafetyNode(ManagedNode):
             self._world_T_base = load_scene(Path(self._scene_file)).world_T_base
         moving = (joint for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
         self._arm_joints = tuple(name for arm in robot.arms.values() for name in arm.joint_names)
-        self._leader = self._arm_joints[0]
+        self._joints, self._leader = MeasuredJoints(self._arm_joints, SILENT_S), self._arm_joints[0]
         self._names, self._robot = tuple(joint.name for joint in moving), robot
         while self._initial is None:
             report(0.5, "waiting for joint_states with all joints of the robot; start its controllers")
@@ -203,6 +209,11 @@ class SafetyNode(ManagedNode):
         missing = [name for name in self._names if name not in found.position]
         if missing:
             self.get_logger().warning(f"joint_states lacks {missing}", throttle_duration_sec=5.0)
+            return None
+        age_s = time.monotonic() - self._joints.heard_s()
+        if age_s > OLD_S:
+            text = f"joint_states of an arm are {age_s:.1f} s old; start its driver again"
+            self.get_logger().error(text, throttle_duration_sec=2.0)
             return None
         position, velocity = (
             np.array([values[name] for name in self._names]) for values in (found.position, found.velocity)

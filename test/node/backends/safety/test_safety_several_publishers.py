@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from rcl_interfaces.msg import Log
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -34,26 +35,29 @@ class Cell:
         peer: The peer.
         client: Client of the arm's action.
         silent: Groups, by place, that are published no more.
+        said: Lines of the log.
     """
 
     node: SafetyNode
     peer: Node
     client: ActionClient
     silent: set[int] = field(default_factory=set)
+    said: list[str] = field(default_factory=list)
 
 
 @contextmanager
 def joined(robot: Robot, folder: Path, groups: Sequence[Sequence[str]]) -> Iterator[Cell]:
     """Run the node beside one publisher for each group of joints, at home and at rest."""
-    arm = robot.arm("")
-    home = dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True))
+    arms = list(robot.arms.values())
+    home = {n: v for arm in arms for n, v in zip(arm.joint_names, arm.home_q.tolist(), strict=True)}
     with stage() as on:
         arguments = [Parameter("robot_dir", value=str(folder))]
         node = SafetyNode(context=on.context, parameter_overrides=arguments)
         peer = Node("peer", context=on.context)
         publishers = [peer.create_publisher(JointState, "joint_states", STREAM) for _ in groups]
-        client = ActionClient(peer, FollowJointTrajectory, f"{arm.controller}/follow_joint_trajectory")
+        client = ActionClient(peer, FollowJointTrajectory, f"{arms[0].controller}/follow_joint_trajectory")
         cell, turns = Cell(node, peer, client), count()
+        peer.create_subscription(Log, "/rosout", lambda line: cell.said.append(line.msg), 100)
 
         def send() -> None:  # in turn: a reader keeps one message, whichever publisher it is of
             turn = next(turns) % len(groups)
@@ -99,3 +103,13 @@ def test_drivers_of_an_arm_and_of_its_hand_may_publish_apart() -> None:
     arm = robot.arm("").joint_names
     with joined(robot, ROBOTS / "fr3", (arm, moving(robot, arm))) as cell:
         wait_for(lambda: cell.node.is_active and cell.client.server_is_ready(), 60.0)
+
+
+def test_an_arm_whose_driver_has_stopped_is_not_commanded_by_what_the_other_ones_driver_says() -> None:
+    robot = load_robot(ROBOTS / "lift2")
+    right = robot.arms["right_arm"].joint_names
+    with joined(robot, ROBOTS / "lift2", (moving(robot, right), right)) as cell:
+        wait_for(lambda: cell.node.is_active and cell.client.server_is_ready(), 60.0)
+        # Again and again: on a busy machine a whole second may pass between two messages.
+        cell.peer.create_timer(1.5, lambda: cell.silent.symmetric_difference_update({1}))
+        wait_for(lambda: any("joint_states of an arm are 0." in line for line in cell.said), 60.0)
