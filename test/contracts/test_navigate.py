@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.robot.robot import BaseKind
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import (
+    BASE,
     FakeBase,
     FakeNavigator,
+    MobileWorld,
     mobile_fakes,
     mobile_gantry,
     navigated_fakes,
@@ -146,6 +150,23 @@ def moved(x: float) -> Fakes:
     return made
 
 
+def test_a_differential_base_drives_along_its_heading_alone() -> None:
+    made, base = own()
+    made.context.robot = replace(made.context.robot, base=replace(BASE, kind=BaseKind.DIFFERENTIAL))
+    places = [base.q.copy()]
+    base.on_tick = lambda _t: places.append(base.q.copy())
+    skill = MobileTranslate()
+    assert run(made, MobileTranslateParams(target=(0.3, 0.5)), skill).ok
+    assert base.q == pytest.approx([0.3, 0.5, 0.0])
+    assert made.cell.calls.count("base.follow") == 3
+    for before, after in pairwise(places):
+        yaw = 0.5 * (before[2] + after[2])
+        sideways = (after - before)[:2] @ (-math.sin(yaw), math.cos(yaw))
+        assert sideways == pytest.approx(0.0, abs=1e-9)
+    post(made.cell, 1.1, 0.5)
+    assert run(made, THERE).ok
+
+
 def test_no_free_way_of_the_own_drive_is_named_with_the_bodies() -> None:
     made, _base = own()
     made.cell.objects["wall"] = test_skills.box("wall", (0.05, 20.0, 2.0), static=True)
@@ -194,6 +215,40 @@ def test_an_object_that_falls_on_nav2s_way_ends_the_drive() -> None:
     ended = run(mobile, NavigateParams(x=1.5, y=0.0))
     assert ended.code is Code.OBJECT_DROPPED
     assert base.q[0] < 1.4
+
+
+def test_a_speed_of_the_base_that_is_not_measured_is_not_rest() -> None:
+    """The way that the base needs to stop is judged by its speed: nav2 is not asked, or its goal is canceled."""
+    made, _base, navigator = by_nav2()
+    world = made.context.world
+    assert isinstance(world, MobileWorld)
+    world.silent |= {"base_y"}
+    ended = run(made, NavigateParams(x=1.2, y=0.0))
+    assert (ended.code, ended.stage) == (Code.ROBOT_LOST, "select")
+    assert "no velocity of ['base_y']" in ended.message
+    assert not navigator.goals
+
+    made, base, navigator = by_nav2()
+    world = made.context.world
+    assert isinstance(world, MobileWorld)
+    silent = world.silent
+    base.on_tick = lambda t: silent.update({"base_x"} if t > 0.5 else ())
+    ended = run(made, NavigateParams(x=1.2, y=0.0))
+    assert ended.code is Code.ROBOT_LOST
+    assert "no velocity of ['base_x']" in ended.message and "stopped" in ended.message
+    assert 0.2 < base.q[0] < 0.6
+
+
+def test_a_speed_of_another_arm_that_is_not_measured_is_not_rest() -> None:
+    made, base = own()
+    robot = made.context.robot
+    (name, arm), far = next(iter(robot.arms.items())), "far_joint"
+    arms = {name: arm, "far": replace(arm, name="far", joint_names=(far,))}
+    made.context.robot = replace(robot, arms=arms)
+    ended = run(made, THERE)
+    assert ended.code is Code.ROBOT_LOST
+    assert f"no velocity of ['{far}']" in ended.message
+    assert base.q == pytest.approx(np.zeros(3))
 
 
 def test_nav2s_failure_is_that_of_the_goal() -> None:

@@ -1,4 +1,4 @@
-"""The mobile FR3 with a base that a navigation server drives, as no robot of the project has one."""
+"""The mobile FR3 with a base that a navigation server drives, or a differential one, as no robot of the project has."""
 
 from __future__ import annotations
 
@@ -20,11 +20,25 @@ def navigated_robot() -> Robot:
     return replace(robot, base=replace(robot.base, navigation=NAVIGATION))
 
 
-def navigated_folder(folder: Path) -> Path:
+def navigated_folder(folder: Path, kind: str = "holonomic") -> Path:
     """Write the robot's folder, beside links to the others.
 
     Args:
         folder: An empty folder.
+        kind: Kind of the base.
+
+    Returns:
+        The robot's folder.
+    """
+    return folder_with_base(folder, f"kind: {kind}, navigate_action: navigate_to_pose")
+
+
+def folder_with_base(folder: Path, words: str) -> Path:
+    """Write a folder of the robot with another base, beside links to the others.
+
+    Args:
+        folder: An empty folder.
+        words: Words in place of ``kind: holonomic``.
 
     Returns:
         The robot's folder.
@@ -40,9 +54,7 @@ def navigated_folder(folder: Path) -> Path:
         (own / file.name).symlink_to(file)
     text = (own / "robot.yaml").read_text(encoding="utf-8")
     (own / "robot.yaml").unlink()
-    changed = text.replace(
-        "base: {kind: holonomic,", "base: {kind: holonomic, navigate_action: navigate_to_pose,"
-    )
+    changed = text.replace("base: {kind: holonomic,", f"base: {{{words},")
     assert changed != text
     (own / "robot.yaml").write_text(changed, encoding="utf-8")
     return own

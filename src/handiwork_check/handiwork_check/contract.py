@@ -117,8 +117,8 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
         robot: The robot.
     """
     movers: list[ArmSpec | BaseSpec] = list(robot.arms.values())
-    if robot.base is not None and robot.base.navigation is None:
-        movers.append(robot.base)
+    if robot.commanded_base is not None:
+        movers.append(robot.commanded_base)
     rules = [
         InterfaceRule(
             f"{_full(m.controller)}/follow_joint_trajectory",
@@ -126,8 +126,8 @@ def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
         )
         for m in movers
     ]
-    if robot.base is not None and (navigation := robot.base.navigation) is not None:
-        rules.append(InterfaceRule(_full(navigation.action), "nav2_msgs/action/NavigateToPose"))
+    if robot.navigation is not None:
+        rules.append(InterfaceRule(_full(robot.navigation.action), "nav2_msgs/action/NavigateToPose"))
     rules += [
         InterfaceRule(_full(tool.action_name), f"control_msgs/action/{tool.action_type.value}")
         for tool in grippers(robot)

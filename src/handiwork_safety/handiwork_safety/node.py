@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from array import array
@@ -24,6 +23,7 @@ from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.model.measured_joints import MeasuredJoints
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
@@ -40,13 +40,22 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
 
 from .supervised_robot import SupervisedRobot
-from .windows import Window
+from .windows import LEAD_S, Window
 from .wrenches import Wrenches
 
 WATCH_S = 0.05
 """The period of the checks for joint_states, s of steady time."""
 SILENT_S = 1.0
-"""The steady time without joint_states after which goals end, s; the arm is at rest by then: its window has ended."""
+"""The steady time without joint_states after which goals end, s; the arm is at rest by then: its window has ended.
+
+Joints of a further publisher that are older than this are no measurement, either.
+"""
+
+OLD_S = LEAD_S
+"""The steady time after which joints of an arm are too old to command it, s: by then it begins to stop.
+
+Arms whose drivers publish apart would else be led on for ``SILENT_S`` after one of the drivers has stopped.
+"""
 
 
 class SafetyNode(ManagedNode):
@@ -68,15 +77,14 @@ class SafetyNode(ManagedNode):
         self._robot: Robot | None = None
         self._config, self._world_T_base = SafetyConfig(), Pose.identity()
         self._names: tuple[str, ...] = ()
-        self._order: tuple[list[str], list[int]] = ([], [])
+        self._joints, self._leader = MeasuredJoints((), SILENT_S), ""
+        self._arm_joints: tuple[str, ...] = ()
         self._thread: SameThread[SupervisedRobot] | None = None
         self._initial: JointArrays | None = None
         self._wrenches: Wrenches | None = None
         self._servers: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._streams: list[PointStreamServer] = []
         self._silent_ticks = 0
-        self._base_joints: Any = None
-        self._base_read_s = -math.inf
         self._commands: dict[str, Any] = {}
         self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
 
@@ -91,6 +99,8 @@ class SafetyNode(ManagedNode):
         if self._scene_file:
             self._world_T_base = load_scene(Path(self._scene_file)).world_T_base
         moving = (joint for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
+        self._arm_joints = tuple(name for arm in robot.arms.values() for name in arm.joint_names)
+        self._joints, self._leader = MeasuredJoints(self._arm_joints, SILENT_S), self._arm_joints[0]
         self._names, self._robot = tuple(joint.name for joint in moving), robot
         while self._initial is None:
             report(0.5, "waiting for joint_states with all joints of the robot; start its controllers")
@@ -176,47 +186,43 @@ class SafetyNode(ManagedNode):
         self._thread.poll()
 
     def _read(self, message: Any) -> JointArrays | None:
-        """Return the message in our order; None, with a log line, if it lacks joints or finite numbers."""
-        message = self._with_base(message)
-        if message.name != self._order[0]:
-            places = {name: i for i, name in enumerate(message.name)}
-            missing = [name for name in self._names if name not in places]
-            if missing and message is self._base_joints:
-                return None
-            if missing:
-                self.get_logger().warning(f"joint_states lacks {missing}", throttle_duration_sec=5.0)
-                return None
-            self._order = list(message.name), [places[name] for name in self._names]
-        order, count = self._order[1], len(message.name)
-        position, velocity, effort = (
-            np.array(values)[order] if len(values) == count else np.zeros(0)
-            for values in (message.position, message.velocity, message.effort)
-        )
-        if len(position) == 0 or len(velocity) == 0 or not np.isfinite([position, velocity]).all():
+        """Return all joints in our order when those of the first arm came; else None, with a log line for a fault."""
+        names, counts = message.name, (len(message.position), len(message.velocity))
+        effort = message.effort if len(message.effort) == len(names) else ()
+        is_whole = counts == (len(names), len(names))
+        try:
+            self._joints.note(names, 0, now_s := time.monotonic())
+        except ValueError as error:
+            text = f"joint_states {error}; it is not used"
+            self.get_logger().error(text, throttle_duration_sec=2.0)
+            return None
+        if not is_whole or not np.isfinite([message.position, message.velocity]).all():
             text = "joint_states has no finite position and velocity for each joint; it is not used"
             self.get_logger().error(text, throttle_duration_sec=2.0)
             return None
-        return JointArrays(time_from_msg(message.header.stamp), position, velocity, effort)
+        stamp_s = time_from_msg(message.header.stamp)
+        self._joints.take(names, stamp_s, message.position, message.velocity, now_s, effort)
+        return self._joined(stamp_s) if self._leader in names else None
 
-    def _with_base(self, message: Any) -> Any:
-        """Return the message with the joints of a navigated base, which another node measures."""
-        base = self._robot.base if self._robot is not None else None
-        if base is None or base.navigation is None:
-            return message
-        if set(message.name) <= set(base.joint_names):
-            self._base_joints, self._base_read_s = message, time.monotonic()
-            return message
-        apart = self._base_joints
-        # Where a base was a second ago is no measurement: it counts as missing, as any joint that falls silent.
-        is_old = time.monotonic() - self._base_read_s > SILENT_S
-        if is_old or set(apart.name) & set(message.name):
-            return message
-        whole = JointState(header=message.header, name=[*message.name, *apart.name])
-        whole.position = [*message.position, *apart.position]
-        whole.velocity = [*message.velocity, *apart.velocity]
-        if len(message.effort) == len(message.name):
-            whole.effort = [*message.effort, *([0.0] * len(apart.name))]
-        return whole
+    def _joined(self, stamp_s: float) -> JointArrays | None:
+        """Return the joints of all publishers; None, with a log line, if some are missing or old."""
+        found, efforts = self._joints.value(), self._joints.effort()
+        missing = [name for name in self._names if name not in found.position]
+        if missing:
+            self.get_logger().warning(f"joint_states lacks {missing}", throttle_duration_sec=5.0)
+            return None
+        age_s = time.monotonic() - self._joints.heard_s()
+        if age_s > OLD_S:
+            text = f"joint_states of an arm are {age_s:.1f} s old; start its driver again"
+            self.get_logger().error(text, throttle_duration_sec=2.0)
+            return None
+        position, velocity = (
+            np.array([values[name] for name in self._names]) for values in (found.position, found.velocity)
+        )
+        # Other joints, such as those of a base, may come without efforts; one of an arm without is not supervised.
+        has_effort = all(name in efforts for name in self._arm_joints)
+        effort = np.array([efforts.get(name, 0.0) for name in self._names]) if has_effort else np.zeros(0)
+        return JointArrays(stamp_s, position, velocity, effort)
 
     def _message(self, name: str, window: Window, now_s: float) -> Any:
         assert self._thread is not None

@@ -136,7 +136,7 @@ class PlannerNode(ManagedNode):
         )
         self._await_geometry(source, report)
         self._pipeline = PlanningPipeline(
-            robot, engine, PlanningScene(), readers, self._tool_speed, world_T_base
+            robot, engine, PlanningScene(), readers, world_T_base, self._tool_speed
         )
         for joint, why in self._pipeline.limits.unchecked.items():
             self.get_logger().warning(f"torques of joint {joint} are not checked: {why}")

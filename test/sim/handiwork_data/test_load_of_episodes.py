@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Attachment, JointGoals, PlanRequest, SceneQuery, never_stop
+from handiwork_core.contracts.planning import (
+    Attachment,
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+    never_stop,
+)
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
@@ -33,8 +40,14 @@ def test_a_heavy_object_makes_a_motion_slower_and_too_heavy_a_one_impossible() -
             for item in scene.objects
         )
         cell = LockStepCell(robot, replace(scene, objects=objects), 10.0)
-        found[mass_kg] = CellArms(cell, engine).ports[ARM].plan(request, should_stop=never_stop)
+        ports = CellArms(cell, engine).ports[ARM]
+        found[mass_kg] = ports.plan(request, should_stop=never_stop)
     light, heavy, most = (found[mass_kg] for mass_kg in (0.0, 2.8, 9.0))
     assert light.trajectory is not None and heavy.trajectory is not None, (light.message, heavy.message)
     assert heavy.trajectory.duration_s > 1.1 * light.trajectory.duration_s
     assert most.code is Code.PLAN_FAILED and "'cube' (9 kg)" in most.message, most.message
+    whole = ports.validate_rest(ARM, heavy.trajectory, HELD, PathRest(0.0), should_stop=never_stop)
+    assert whole.code is Code.TRAJECTORY_REFUSED, (
+        "a way that is chosen by this judgement is judged with its load"
+    )
+    assert "'cube' (9 kg)" in whole.message

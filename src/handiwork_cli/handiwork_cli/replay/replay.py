@@ -211,8 +211,7 @@ def _context(
 ) -> Context:
     before, arm = bundle.before[name], ReplayedArm(session, name)
     world = ReplayedWorld(session, before)
-    several, base = len(robot.arms) > 1, robot.base
-    is_navigated = base is not None and base.navigation is not None
+    several = len(robot.arms) > 1
     return Context(
         robot=robot,
         arm_spec=robot.arms[name],
@@ -227,8 +226,8 @@ def _context(
         held=dict(before.held),
         report=note,
         right_of_way=ReplayedWay(session, name) if several else None,
-        base=ReplayedArm(session, name, "follow_base") if base is not None and not is_navigated else None,
-        navigator=arm if is_navigated else None,
+        base=ReplayedArm(session, name, "follow_base") if robot.commanded_base is not None else None,
+        navigator=arm if robot.navigation is not None else None,
         held_by_others=lambda: before.held_by_others,
         supervision=bundle.supervision,
         frames=ReplayedFrames(session),

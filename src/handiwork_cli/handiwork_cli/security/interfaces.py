@@ -98,7 +98,7 @@ def nodes_of(table: InterfaceTable, robot: Robot) -> tuple[NodeInterfaces, ...]:
 def _placeholders(robot: Robot) -> Mapping[str, tuple[str, ...]]:
     tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
     base = () if robot.base is None else (robot.base.name,)
-    server = robot.base.navigation if robot.base is not None else None
+    server = robot.navigation
     return {
         "{arm}": (*robot.arms, *base),
         "{navigation}": () if server is None else (server.action.removeprefix("/"),),

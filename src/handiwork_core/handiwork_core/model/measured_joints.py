@@ -22,6 +22,7 @@ class _Group:
     stamp_s: float = 0.0
     position: Sequence[float] = ()
     velocity: Sequence[float] = ()
+    effort: Sequence[float] = ()
     received_s: float = -math.inf
     seen_s: float = -math.inf
     """Arrival of the last message with these names, good or bad, s of steady time."""
@@ -33,10 +34,11 @@ class MeasuredJoints:
 
     Args:
         needed: Joints without which the robot counts as silent, if they were ever measured.
+        hold_s: Steady time after which joints that come no more, while others do, are no measurement, s.
     """
 
-    def __init__(self, needed: Collection[str]) -> None:
-        self._needed = frozenset(needed)
+    def __init__(self, needed: Collection[str], hold_s: float = HOLD_S) -> None:
+        self._needed, self._hold_s = frozenset(needed), hold_s
         self._groups: dict[tuple[str, ...], _Group] = {}
         self._newest: tuple[Sequence[str], _Group] | None = None
         self._writers = WriterSequences()
@@ -65,6 +67,7 @@ class MeasuredJoints:
         position: Sequence[float],
         velocity: Sequence[float],
         received_s: float,
+        effort: Sequence[float] = (),
     ) -> None:
         """Keep a good message, after ``note``.
 
@@ -74,17 +77,14 @@ class MeasuredJoints:
             position: Positions, (n,), rad or m.
             velocity: Velocities, (n,), rad/s or m/s; may be empty.
             received_s: Time of its arrival, s of steady time.
+            effort: Efforts, (n,), Nm or N; may be empty.
 
         Raises:
             ValueError: As in ``note``.
         """
         group = self._group(names, received_s)
-        group.stamp_s, group.position, group.velocity, group.received_s = (
-            stamp_s,
-            position,
-            velocity,
-            received_s,
-        )
+        group.stamp_s, group.received_s = stamp_s, received_s
+        group.position, group.velocity, group.effort = position, velocity, effort
         self._value = None
 
     def value(self) -> JointState:
@@ -92,6 +92,13 @@ class MeasuredJoints:
         if self._value is None:
             self._value = self._merged()
         return self._value
+
+    def effort(self) -> dict[str, float]:
+        """Return the newest efforts by joint, Nm or N; joints that come without one are left out."""
+        efforts = dict[str, float]()
+        for one in self._current():
+            efforts.update(zip(one.names, one.effort, strict=False))
+        return efforts
 
     def heard_s(self) -> float:
         """Return the earliest newest arrival of a needed joint, s of steady time; -inf before the first."""
@@ -120,7 +127,7 @@ class MeasuredJoints:
     def clear(self) -> None:
         """Forget all measurements; the writers stay known."""
         for group in self._groups.values():
-            group.received_s, group.position, group.velocity = -math.inf, (), ()
+            group.received_s, group.position, group.velocity, group.effort = -math.inf, (), (), ()
         self._value = None
 
     def _group(self, names: Sequence[str], received_s: float) -> _Group:
@@ -162,13 +169,17 @@ class MeasuredJoints:
                 seen.update(one.names)
         return found
 
-    def _merged(self) -> JointState:
+    def _current(self) -> list[_Group]:
+        """Return the groups that count, the newest last."""
         groups = self._newest_of_each()
+        return [one for one in reversed(groups) if groups[0].received_s - one.received_s < self._hold_s]
+
+    def _merged(self) -> JointState:
+        groups = self._current()
         if not groups:
             return JointState(0.0, {})
-        newest_s = groups[0].received_s
         position, velocity, stamp_s = dict[str, float](), dict[str, float](), -math.inf
-        for one in reversed([one for one in groups if newest_s - one.received_s < HOLD_S]):
+        for one in groups:
             position.update(zip(one.names, one.position, strict=True))
             velocity.update(zip(one.names, one.velocity, strict=False))
             stamp_s = max(stamp_s, one.stamp_s)

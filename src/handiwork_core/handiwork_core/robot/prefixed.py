@@ -22,7 +22,8 @@ REFERENCES = {"parent": "link", "child": "link", "mimic": "joint", "gazebo": "re
 def prefixed(robot: Robot, prefix: str) -> Robot:
     """Return a robot with a prefix before the names of links, joints, arms, grippers, base, tool frames and cameras.
 
-    Names of controllers and actions that its file writes out, and its name, stay.
+    Names of controllers and actions that its file writes out, and its name, stay, and so does the frame of the map,
+    which robots share. The frame of a navigated base gets the prefix, as a driver with one names it on ``/tf``.
 
     Args:
         robot: The robot.
@@ -106,8 +107,16 @@ def _gripper(prefix: str, gripper: GripperSpec | None) -> GripperSpec | None:
 def _base(prefix: str, base: BaseSpec | None) -> BaseSpec | None:
     if base is None:
         return None
-    names = _names(prefix, base.joint_names)
-    return replace(base, name=f"{prefix}{base.name}", link=f"{prefix}{base.link}", joint_names=names)
+    names, navigation = _names(prefix, base.joint_names), base.navigation
+    if navigation is not None:  # the map and the action are no parts of the robot
+        navigation = replace(navigation, base_frame=f"{prefix}{navigation.base_frame}")
+    return replace(
+        base,
+        name=f"{prefix}{base.name}",
+        link=f"{prefix}{base.link}",
+        joint_names=names,
+        navigation=navigation,
+    )
 
 
 def _urdf(prefix: str, text: str) -> str:

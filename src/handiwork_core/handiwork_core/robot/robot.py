@@ -275,6 +275,13 @@ class NavigationSpec:
     behavior_tree: str = ""
 
 
+class BaseKind(Enum):
+    """The directions in which a base moves: any, or along its heading alone."""
+
+    HOLONOMIC = "holonomic"
+    DIFFERENTIAL = "differential"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
     """A mobile base.
@@ -285,6 +292,7 @@ class BaseSpec:
         joint_names: Joints x and y, m, and yaw, rad, which carry ``link`` from the root link.
         controller_profile: Tolerances of its controller.
         navigation: The server that drives it; None: its controller does.
+        kind: The directions in which it moves.
     """
 
     name: str
@@ -292,6 +300,7 @@ class BaseSpec:
     joint_names: tuple[str, ...]
     controller_profile: ControllerProfile = DEFAULT_PROFILE
     navigation: NavigationSpec | None = None
+    kind: BaseKind = BaseKind.HOLONOMIC
 
     @property
     def controller(self) -> str:
@@ -368,6 +377,16 @@ class Robot:
     tool_frames: Mapping[str, ToolFrame] = field(default_factory=dict)
     cameras: tuple[Camera, ...] = ()
     coarse_spheres: tuple[Spheres, ...] = ()
+
+    @property
+    def commanded_base(self) -> BaseSpec | None:
+        """The mobile base whose joints a trajectory controller moves, as those of arms; None where a server drives."""
+        return None if self.navigation is not None else self.base
+
+    @property
+    def navigation(self) -> NavigationSpec | None:
+        """The server that drives the mobile base; None without one."""
+        return None if self.base is None else self.base.navigation
 
     def arm(self, name: str) -> ArmSpec:
         """Return an arm.

@@ -6,10 +6,9 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
-from enum import Enum
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.robot.robot import BaseSpec, NavigationSpec
+from handiwork_core.robot.robot import BaseKind, BaseSpec, NavigationSpec
 
 WIDEST_RAD = 4.0 * math.pi
 EFFORT = 1.0e4
@@ -19,13 +18,6 @@ LINK_MASS_KG, LINK_INERTIA = 1.0, 0.01
 MAP_FRAME, BASE_FRAME = "map", "base_link"
 """Names of REP-105."""
 ACTION_NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
-
-
-class BaseKind(Enum):
-    """The kind of a base."""
-
-    HOLONOMIC = "holonomic"
-    DIFFERENTIAL = "differential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +74,6 @@ class BaseFile:
 
     def _check_navigation(self) -> None:
         if not self.navigate_action:
-            if self.kind is not BaseKind.HOLONOMIC:
-                text = "the controller of the base drives in any direction; name navigate_action, or write holonomic"
-                raise ValueError(f"kind: is {self.kind.value!r}; {text}")
             for key, default in (("map_frame", MAP_FRAME), ("base_frame", BASE_FRAME), ("behavior_tree", "")):
                 if getattr(self, key) != default:
                     raise ValueError(
@@ -116,7 +105,7 @@ class BaseFile:
         if self.navigate_action:
             names = self.navigate_action, self.map_frame, self.base_frame, self.behavior_tree
             navigation = NavigationSpec(*names)
-        return BaseSpec(self.name, link, self.joints, self.controller_profile, navigation)
+        return BaseSpec(self.name, link, self.joints, self.controller_profile, navigation, self.kind)
 
     def limits(self, joint: str) -> tuple[float, float]:
         """Return the acceleration and the jerk of a joint.

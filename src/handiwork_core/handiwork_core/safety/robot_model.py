@@ -29,7 +29,7 @@ class RobotModel:
 
     def __init__(self, robot: Robot, names: Sequence[str], config: SafetyConfig, world_T_root: Pose) -> None:
         # A navigation server commands wheels, not the joints of the base.
-        base = () if robot.base is None or robot.base.navigation is not None else (robot.base,)
+        base = () if robot.commanded_base is None else (robot.commanded_base,)
         self.parts: tuple[ArmSpec | BaseSpec, ...] = (*base, *robot.arms.values())
         self.names = tuple(names)
         self.supervised = tuple(name for part in self.parts for name in part.joint_names)

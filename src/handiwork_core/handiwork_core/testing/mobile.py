@@ -112,11 +112,14 @@ class FakeNavigator:
 
 
 class MobileWorld(FakeWorld):
-    """Snapshots with the joints of the base; ``moving``: speeds of other joints by name, rad/s or m/s."""
+    """Snapshots with the joints of the base.
+
+    ``moving``: speeds of other joints by name, rad/s or m/s; ``silent``: joints whose velocities are not measured.
+    """
 
     def __init__(self, cell: Cell, base: FakeBase) -> None:
         super().__init__(cell)
-        self._base, self.moving = base, dict[str, float]()
+        self._base, self.moving, self.silent = base, dict[str, float](), set[str]()
 
     def world_T_base(self) -> Pose:
         """Return the pose of the link that the base moves; see ``WorldSource``."""
@@ -132,6 +135,7 @@ class MobileWorld(FakeWorld):
         }
         speeds = dict(zip(BASE.joint_names, self._base.speed.tolist(), strict=True))
         velocity = {**world.joints.velocity, **speeds, **self.moving}
+        velocity = {name: value for name, value in velocity.items() if name not in self.silent}
         return replace(world, joints=JointState(world.joints.stamp_s, position, velocity))
 
 

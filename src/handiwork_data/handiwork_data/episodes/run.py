@@ -70,8 +70,9 @@ class EpisodeCell:
 
     def __init__(self, setup: EpisodeSetup, episode: int) -> None:
         self.drawn = draw(setup.task.settings, setup.scene, episode)
-        settings, robot = setup.task.settings, setup.robot
-        self.cell = LockStepCell(robot, self.drawn.scene, WARM_S + settings.limit_s)
+        settings = setup.task.settings
+        self.cell = LockStepCell(setup.robot, self.drawn.scene, WARM_S + settings.limit_s)
+        robot = self.cell.robot
         if self.drawn.home_seed is not None:
             self.cell.sim.reset(self.drawn.scene, self.drawn.home_seed)  # the clock stays at 0
         self.cell.sleep(WARM_S, should_stop=lambda: False)

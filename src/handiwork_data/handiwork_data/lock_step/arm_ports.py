@@ -146,8 +146,12 @@ class ArmPorts:
             rest: The part that remains.
             should_stop: Turns true when the result is no longer wanted.
         """
-        self.engine.update_world(self.snapshot())
-        return self.engine.validate(arm, trajectory, self._placed(scene), self.cell.sim.measured(arm), rest)
+        world, placed = self.snapshot(), self._placed(scene)
+        self.engine.update_world(world)
+        verdict = self.engine.validate(arm, trajectory, placed, self.cell.sim.measured(arm), rest)
+        if rest.from_s <= 0.0:  # of a motion under way the load was judged before it began
+            verdict = self.limits.judged(verdict, arm, trajectory, placed, world)
+        return verdict
 
     def set_admittance(self, settings: AdmittanceSettings, *, should_stop: ShouldStop) -> Outcome:
         """See ``Compliance.set_admittance``.

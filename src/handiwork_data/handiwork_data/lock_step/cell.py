@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.geometry import Pose
@@ -25,12 +26,14 @@ class LockStepCell:
     """Simulation and clock of one episode.
 
     Args:
-        robot: The robot.
+        robot: The robot. There is no navigation server here: a base that one drives follows its own controller.
         scene: The scene as it begins.
         limit_s: Time of the world after which ``token`` is set, s.
     """
 
     def __init__(self, robot: Robot, scene: Scene, limit_s: float) -> None:
+        if robot.base is not None:
+            robot = replace(robot, base=replace(robot.base, navigation=None))
         self.robot, self.scene, self._limit_s = robot, scene, limit_s
         self.token = Token()
         self.sim = Simulation(robot, scene)

@@ -11,10 +11,10 @@ from handiwork_core.dynamics.link_masses import link_masses
 from handiwork_core.dynamics.mass_properties import MassProperties, combined
 from handiwork_core.dynamics.payload import object_mass
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import WorldObject
-from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_planning.kernels.arrays import SLIDES
+from handiwork_planning.scene.robot_model import fold, joint_values
 
 from .inverse_dynamics import ArmBodies
 
@@ -23,7 +23,7 @@ GRAVITY = 9.81
 
 
 class ArmMasses:
-    """An arm with the masses of its links, at fixed positions of all joints that are not its own.
+    """An arm with the masses of its links, at fixed positions of other joints; no link follows joints of the arm.
 
     Args:
         robot: The robot.
@@ -32,39 +32,29 @@ class ArmMasses:
         world_T_root: Pose of the robot's root link.
 
     Attributes:
-        gravity: Acceleration of free fall in the frame of the link that carries the first joint, (3,), m/s^2.
+        gravity: Acceleration of free fall in the frame of the robot's root link, (3,), m/s^2.
     """
 
     def __init__(
         self, robot: Robot, arm: ArmSpec, joint_positions: Mapping[str, float], world_T_root: Pose
     ) -> None:
-        poses = link_poses(robot, {k: v for k, v in joint_positions.items() if k not in arm.joint_names})
-        joints = [robot.joints[name] for name in arm.joint_names]
-        before = [joints[0].parent, *(joint.child for joint in joints[:-1])]
-        frames = [
-            poses[link].inverse() @ poses[joint.parent] @ joint.parent_T_joint
-            for link, joint in zip(before, joints, strict=True)
-        ]
+        others = {k: v for k, v in joint_positions.items() if k not in arm.joint_names}
+        chain = fold(robot, arm, Pose.identity(), joint_values(robot, tuple(others.items())))
+        count = len(arm.joint_names)
         self._chain = (
-            np.array([frame.rotation.matrix() for frame in frames]),
-            np.array([frame.translation_m for frame in frames]),
-            np.array([joint.axis for joint in joints]),
-            np.array([int(joint.type is JointKind.PRISMATIC) for joint in joints]),
+            chain.transforms[:count, :9].reshape(count, 3, 3),
+            chain.transforms[:count, 9:].copy(),
+            np.tile((0.0, 0.0, 1.0), (count, 1)),
+            chain.joints[:count, SLIDES].copy(),
         )
-        self._seat = _seats(robot, {joint.child: i for i, joint in enumerate(joints)})
-        self._child_T_link = {
-            link: poses[joints[i].child].inverse() @ poses[link] for link, i in self._seat.items()
-        }
+        self._mounts = {link: mount for link, mount in chain.mounts.items() if 0 < mount.body <= count}
         masses = link_masses(robot.urdf)
-        parts: list[list[MassProperties]] = [[] for _ in joints]
-        for link, i in self._seat.items():
+        parts: list[list[MassProperties]] = [[] for _ in arm.joint_names]
+        for link, mount in self._mounts.items():
             if link in masses:
-                parts[i].append(masses[link].placed(self._child_T_link[link]))
+                parts[mount.body - 1].append(masses[link].placed(Pose.from_matrix(mount.body_T_link)))
         self._whole = [combined(some) for some in parts]
-        root_T_first = poses[joints[0].parent]
-        self.gravity: Array = (world_T_root @ root_T_first).rotation.matrix().T @ np.array(
-            [0.0, 0.0, -GRAVITY]
-        )
+        self.gravity: Array = world_T_root.rotation.matrix().T @ np.array([0.0, 0.0, -GRAVITY])
         self._own = self._bodies(self._whole)
 
     def bodies(self, held: Sequence[tuple[Attachment, WorldObject]] = ()) -> ArmBodies:
@@ -73,13 +63,14 @@ class ArmMasses:
         Args:
             held: The objects, each with the link that holds it.
         """
-        carried = [(one, body) for one, body in held if body.mass_kg > 0.0 and one.link in self._seat]
+        carried = [(one, body) for one, body in held if body.mass_kg > 0.0 and one.link in self._mounts]
         if not carried:
             return self._own
         whole = list(self._whole)
         for one, body in carried:
-            i, child_T_object = self._seat[one.link], self._child_T_link[one.link] @ one.link_T_object
-            whole[i] = combined((whole[i], object_mass(body, child_T_object)))
+            mount = self._mounts[one.link]
+            load = object_mass(body, Pose.from_matrix(mount.body_T_link) @ one.link_T_object)
+            whole[mount.body - 1] = combined((whole[mount.body - 1], load))
         return self._bodies(whole)
 
     def _bodies(self, whole: Sequence[MassProperties]) -> ArmBodies:
@@ -89,14 +80,3 @@ class ArmMasses:
             np.array([body.centre for body in whole]),
             np.array([body.tensor() for body in whole]),
         )
-
-
-def _seats(robot: Robot, moved: Mapping[str, int]) -> dict[str, int]:
-    """Return the joint of the arm that moves each link, by link; links that none moves are left out."""
-    seats = dict[str, int]()
-    for joint in robot.joints.values():
-        if joint.child in moved:
-            seats[joint.child] = moved[joint.child]
-        elif joint.parent in seats:
-            seats[joint.child] = seats[joint.parent]
-    return seats

@@ -77,7 +77,7 @@ def joint_torques(bodies: ArmBodies, gravity: Array, q: Array, qd: Array, qdd: A
 
     Args:
         bodies: The arm.
-        gravity: Acceleration of free fall in the frame that carries the first joint, (3,), m/s^2.
+        gravity: Acceleration of free fall in the frame in which the first joint's is given, (3,), m/s^2.
         q: Positions, (k, n), rad or m.
         qd: Velocities, (k, n), rad/s or m/s.
         qdd: Accelerations, (k, n), rad/s^2 or m/s^2.

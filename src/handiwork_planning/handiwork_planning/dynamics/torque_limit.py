@@ -5,22 +5,21 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
-from handiwork_core.model.world import World, WorldObject
+from handiwork_core.model.world import World
 from handiwork_core.robot.followers import followers_of
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .arm_bodies import ArmMasses
 from .inverse_dynamics import ArmBodies, joint_torques
+from .loads import Load, loads_of
 
 BELOW = 0.95
 """Share of a joint's effort limit that planned motions use; the model has no friction and no inertia of rotors."""
@@ -28,20 +27,6 @@ MOST_STRETCH = 10.0
 """A motion that needs more than this many times its duration is refused: hardly any torque is left to move with."""
 MOST_MODELS = 8
 """Positions of the other joints, such as a lift, for which the arms' masses are kept."""
-
-
-class Load(NamedTuple):
-    """An object with a mass in the hand of an arm.
-
-    Attributes:
-        attachment: Where it is.
-        body: The object, with the share of its mass that the arm carries.
-        is_shared: Another arm that moves in the same motion carries it, too.
-    """
-
-    attachment: Attachment
-    body: WorldObject
-    is_shared: bool
 
 
 class TorqueLimit:
@@ -80,10 +65,10 @@ class TorqueLimit:
         Returns:
             The motion, the same one where it is slow enough, and OK; else PLAN_FAILED with joint, torque and load.
         """
-        held = self._held(scene, world)
-        if not held:
-            return trajectory, OK
         spec = self._robot.arm(arm)
+        held = loads_of(self._robot, spec, trajectory, scene, world, self._world_T_root)
+        if not held or not np.isfinite(self._effort(spec)).any():
+            return trajectory, OK
         bodies, gravity = self._bodies(spec, scene, held)
         limit = BELOW * self._effort(spec)
         torque = _torques(bodies, gravity, trajectory)
@@ -116,10 +101,10 @@ class TorqueLimit:
         Returns:
             OK, or TRAJECTORY_REFUSED with the joint, its torque and its limit.
         """
-        held = self._held(scene, world)
-        if not held:
-            return OK
         spec = self._robot.arm(arm)
+        held = loads_of(self._robot, spec, trajectory, scene, world, self._world_T_root)
+        if not held or not np.isfinite(self._effort(spec)).any():
+            return OK
         bodies, gravity = self._bodies(spec, scene, held)
         limit = self._effort(spec)
         torque = np.abs(_torques(bodies, gravity, trajectory))
@@ -143,21 +128,6 @@ class TorqueLimit:
 
     def _unit(self, arm: ArmSpec, joint: int) -> str:
         return "N" if self._robot.joints[arm.joint_names[joint]].type is JointKind.PRISMATIC else "Nm"
-
-    def _held(self, scene: SceneQuery, world: World) -> tuple[Load, ...]:
-        """Return the held objects that have a mass; those that several arms carry have their share of it."""
-        found = list[Load]()
-        for one in scene.attached:
-            body = world.objects.get(one.object)
-            if body is not None and body.mass_kg > 0.0:
-                arms = 1 + sum(self._carries(other, one.object, scene) for other in scene.others)
-                found.append(Load(one, replace(body, mass_kg=body.mass_kg / arms), arms > 1))
-        return tuple(found)
-
-    def _carries(self, other: OtherArm, name: str, scene: SceneQuery) -> bool:
-        """Return True for an arm that moves in the same motion with its hand on an object."""
-        hand = f"{self._robot.name}/{self._robot.arm(other.arm).ee_link}"
-        return other.t_s is not None and any({hand, name} == set(pair) for pair in scene.allowed)
 
     def _bodies(self, arm: ArmSpec, scene: SceneQuery, held: tuple[Load, ...]) -> tuple[ArmBodies, Array]:
         model = self._model(arm, dict(scene.gripper_m))

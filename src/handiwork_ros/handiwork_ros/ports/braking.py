@@ -105,4 +105,6 @@ class Brake:
         if not math.isfinite(age_s) or not mine:
             return Outcome(Code.ROBOT_LOST, f"{why}nothing is known of {self._owner}'s joints")
         state = "at rest" if max(mine) < JOINT_REST else f"moving at up to {max(mine):.2f} rad/s"
+        if len(mine) < len(self._names) and max(mine) < JOINT_REST:
+            state = "at rest as far as their velocities were known"
         return Outcome(Code.ROBOT_LOST, f"{why}{self._owner}'s joints were {state} {age_s:.1f} s ago")

@@ -77,8 +77,8 @@ class PlanningPipeline:
         engine: The engine.
         table: The planner's own scene.
         readers: Functions that read the received world.
+        world_T_root: Pose of the robot's root link, which a mobile base does not move, for the direction of gravity.
         tool_speed: Speed of a tool centre point at which the safety layer stops a motion, m/s; inf for none.
-        world_T_root: Pose of the robot's root link, for the direction of gravity.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class PlanningPipeline:
         engine: Engine,
         table: PlanningScene,
         readers: WorldReaders,
+        world_T_root: Pose,
         tool_speed: float = math.inf,
-        world_T_root: Pose | None = None,
     ) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.readers = readers
-        self.limits = PlannedLimits(robot, world_T_root or Pose.identity(), tool_speed)
+        self.limits = PlannedLimits(robot, world_T_root, tool_speed)
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop

@@ -64,12 +64,13 @@ class BaseJoints(ManagedNode):
             fault = "parameter robot_dir: is empty; give the folder of a robot"
             raise ConfigError(f"node {self.get_name()}", [fault])
         robot = load_robot(Path(self._robot_dir))
-        if robot.base is None or robot.base.navigation is None:
+        navigation = robot.navigation
+        if robot.base is None or navigation is None:
             fault = f"base: robot {robot.name!r} has none with navigate_action; who drives the base measures its joints"
             raise ConfigError(self._robot_dir, [fault])
-        self._base, self._base_frame = robot.base, robot.base.navigation.base_frame
+        self._base, self._base_frame = robot.base, navigation.base_frame
         self._origin = frame(robot, robot.root_link)
-        map_frame = robot.base.navigation.map_frame
+        map_frame = navigation.map_frame
         if self._world_to_map and map_frame != WORLD:
             self._publish_map(map_frame, self._map_pose())
 

@@ -61,11 +61,9 @@ def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
         is_single = gripper.action_type is GripperAction.SINGLE
         kinds[name] = SINGLE if is_single else "parallel_gripper_action_controller/GripperActionController"
         made[name] = _single(gripper) if is_single else _gripper(gripper)
-    if robot.base is not None and robot.base.navigation is None:
-        kinds[robot.base.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
-        made[robot.base.hardware_controller] = _trajectory(
-            robot, robot.base.joint_names, robot.base.controller_profile
-        )
+    if (base := robot.commanded_base) is not None:
+        kinds[base.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
+        made[base.hardware_controller] = _trajectory(robot, base.joint_names, base.controller_profile)
     if robot.posture:
         name = f"{robot.name}_posture_controller"
         kinds[name] = "joint_trajectory_controller/JointTrajectoryController"
@@ -104,8 +102,7 @@ def with_hardware(robot: Robot, plugin: str, parameters: Mapping[str, str]) -> s
 
 def _joints(robot: Robot) -> Iterator[str]:
     grips = {gripper.joint for gripper in _fingers(robot)}
-    is_navigated = robot.base is not None and robot.base.navigation is not None
-    elsewhere = robot.base.joint_names if robot.base is not None and is_navigated else ()
+    elsewhere = robot.base.joint_names if robot.base is not None and robot.commanded_base is None else ()
     for joint in robot.joints.values():
         if joint.type is JointKind.FIXED or joint.name in elsewhere:
             continue

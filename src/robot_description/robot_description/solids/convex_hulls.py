@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import ConvexHull
 
+from handiwork_core.dynamics.mass_properties import hull_triangles
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 
@@ -27,17 +28,11 @@ def hull_of(points: Array) -> Part:
         ValueError: They lie in a plane.
     """
     try:
-        hull = ConvexHull(points)
-    except QhullError as error:
+        triangles = hull_triangles(points)
+    except ValueError as error:
         raise ValueError("is flat and has no hull; give it thickness") from error
-    names = np.full(len(points), -1, dtype=np.int64)
-    names[hull.vertices] = np.arange(len(hull.vertices))
-    triangles = names[hull.simplices]
-    corners = points[hull.simplices]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inwards = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0.0
-    triangles[inwards] = triangles[inwards, ::-1]
-    return np.asarray(points[hull.vertices], dtype=np.float64), triangles
+    corners, places = np.unique(triangles, return_inverse=True)
+    return np.asarray(points[corners], dtype=np.float64), places.reshape(-1, 3)
 
 
 def simplified(part: Part) -> Part:

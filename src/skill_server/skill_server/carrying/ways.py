@@ -205,7 +205,8 @@ class WayPlanner:
                 raise StepFailed(Outcome(verdict.code, verdict.message, "select"))
             pair = verdict.blocking
             self.blocking = pair or self.blocking
-            self.causes["in collision" if pair is None else f"{pair.a} against {pair.b}"] += 1
+            refusal = verdict.message or "in collision"
+            self.causes[refusal if pair is None else f"{pair.a} against {pair.b}"] += 1
             return False
         return True
 

@@ -166,8 +166,10 @@ class ArmTraffic:
         moves = self.board.moves(blocking_arm)
         self._report_wait(blocking_arm, f"it {'moves' if moves else 'stands'} in the way{between}")
         begun_s = time.monotonic()
+        # Once the patience of the run is over, further requests, such as the next candidate of a search, only look.
+        look_s = LOOK_S if self._waited_s <= self.patience_s else 0.0
         try:
-            while not self.board.wait(self.arm.name, blocking_arm, events, LOOK_S, self._visit):
+            while not self.board.wait(self.arm.name, blocking_arm, events, look_s, self._visit):
                 here_s = time.monotonic() - begun_s
                 self.why = self._why_not(blocking_arm, here_s, between)
                 if should_stop() or self.why:

@@ -12,7 +12,7 @@ import numpy as np
 
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.model.geometry import Array
-from skill_server.motions.base_motion import positions_between
+from skill_server.motions.base_steering import Steering, at_once, positions_on_way
 
 IsClear = Callable[[Array], Array]
 """Returns for each position of the base (n, 3), m and rad, True where the robot keeps clear of all obstacles, (n,)."""
@@ -58,6 +58,7 @@ def find_path(
     should_stop: ShouldStop,
     *,
     goes_around: bool = True,
+    steering: Steering = at_once,
 ) -> tuple[Array, ...]:
     """Find a way of straight parts from one position of a base to another.
 
@@ -69,11 +70,12 @@ def find_path(
         rng: Source of the random choices.
         should_stop: True ends the search.
         goes_around: False: only the straight way counts.
+        steering: How the base drives along a part.
 
     Returns:
         The ends of the parts, in order, the goal the last; empty where no way was found.
     """
-    search = _Search(is_clear, limits, rng, should_stop)
+    search = _Search(is_clear, limits, rng, should_stop, steering)
     if search.is_free(start, goal):
         return (goal,)
     if not goes_around or not bool(is_clear(goal[None, :])[0]):
@@ -111,9 +113,10 @@ class _Search:
     limits: Limits
     rng: np.random.Generator
     should_stop: ShouldStop
+    steering: Steering
 
     def is_free(self, start: Array, goal: Array) -> bool:
-        return bool(self.is_clear(positions_between(start, goal)).all())
+        return bool(self.is_clear(positions_on_way(self.steering, start, goal)).all())
 
     def grow(self, start: Array, goal: Array) -> list[Array] | None:
         """Grow a tree from each end until they meet, and return the way; None where they do not."""

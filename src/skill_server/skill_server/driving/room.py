@@ -10,7 +10,8 @@ import numpy as np
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array
-from skill_server.motions.base_motion import base_of, clearance, positions_between, root_pose
+from skill_server.motions.base_motion import base_of, clearance, root_pose
+from skill_server.motions.base_steering import positions_on_way, steering_of
 from skill_server.motions.base_sweep import CLEARANCE_M
 
 from .foreseen_base import context_at
@@ -45,6 +46,7 @@ class DrivingRoom:
         self.wide, self._narrow = of(clearance_m=CLEARANCE_M + SPARE_M), of()
         joints = [context.robot.joints[name] for name in base_of(context.robot).joint_names]
         self._here, self._searches = here, 0
+        self._steering = steering_of(context.robot)
         self._limits = Limits(
             np.array([joint.lower for joint in joints]), np.array([joint.upper for joint in joints])
         )
@@ -63,7 +65,14 @@ class DrivingRoom:
                     continue
                 self._searches += 1
             way = find_path(
-                self._here, q, judge.is_clear, self._limits, rng, should_stop, goes_around=goes_around
+                self._here,
+                q,
+                judge.is_clear,
+                self._limits,
+                rng,
+                should_stop,
+                goes_around=goes_around,
+                steering=self._steering,
             )
             if way and self._is_clear(way):
                 return way
@@ -72,4 +81,5 @@ class DrivingRoom:
     def _is_clear(self, way: tuple[Array, ...]) -> bool:
         """Return True where the drive has room: what is near now may stay so in the wide space, but not come nearer."""
         ends = (self._here, *way)
-        return all(self._narrow.is_clear(positions_between(*part)).all() for part in pairwise(ends))
+        ways = (positions_on_way(self._steering, *part) for part in pairwise(ends))
+        return all(self._narrow.is_clear(way).all() for way in ways)

@@ -18,7 +18,14 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.supervision.path_supervision import Check, PathSupervision
 from handiwork_core.supervision.supervised_arm import SupervisedArm
-from skill_server.motions.base_motion import base_of, base_q, positions_between, root_pose, swept
+from skill_server.motions.base_motion import (
+    base_of,
+    base_q,
+    root_pose,
+    speeds_known,
+    swept,
+)
+from skill_server.motions.base_steering import positions_between, steering_of
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
 
@@ -34,7 +41,7 @@ REACTION_S = 0.3
 def drive(
     function: DriveBase, command: Command, params: RunParams, context: Context, monitor: GraspMonitor
 ) -> None:
-    """Send a straight motion from where the base is, and watch what is held.
+    """Drive from where the base is, by the straight motions that its kind allows, and watch what is held.
 
     Args:
         function: Says where to, and what is no obstacle.
@@ -47,6 +54,15 @@ def drive(
         StepFailed: The controller's own cause, or what is held is gone.
         Stopped: The token was set.
     """
+    start = base_q(context.robot, fresh_world(context).joints.position)
+    for end in steering_of(context.robot)(start, function.q):
+        _drive_straight(replace(function, q=end), command, params, context, monitor)
+
+
+def _drive_straight(
+    function: DriveBase, command: Command, params: RunParams, context: Context, monitor: GraspMonitor
+) -> None:
+    """Send a straight motion from where the base is."""
     assert context.base is not None
     world = fresh_world(context)
     start = base_q(context.robot, world.joints.position)
@@ -80,7 +96,8 @@ def navigate(function: NavigateBase, command: Command, context: Context, monitor
         monitor: Watches what is held.
 
     Raises:
-        StepFailed: The server's own cause, PATH_BLOCKED with the bodies, or what is held is gone.
+        StepFailed: The server's own cause, PATH_BLOCKED with the bodies, ROBOT_LOST where the speed of the base is not
+            measured any more, or what is held is gone.
         Stopped: The token was set.
     """
     assert context.navigator is not None
@@ -100,10 +117,16 @@ def navigate(function: NavigateBase, command: Command, context: Context, monitor
     context.token.check()
     monitor.check(command.stage)
     if found and outcome.code is Code.CANCELED:
-        text = f"{found[0].message}; the base was stopped before that; clear it, and send the goal again"
-        outcome = Outcome(Code.PATH_BLOCKED, text, blocking=found[0].blocking)
+        outcome = _stopped_by(found[0])
     if not outcome.ok:
         raise StepFailed(replace(outcome, stage=command.stage))
+
+
+def _stopped_by(verdict: Verdict) -> Outcome:
+    if verdict.code is Code.ROBOT_LOST:
+        return Outcome(verdict.code, f"{verdict.message}; the base was stopped")
+    text = f"{verdict.message}; the base was stopped before that; clear it, and send the goal again"
+    return Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking)
 
 
 def _ahead(context: Context, root: Pose, ignored: frozenset[str]) -> Callable[[], Verdict | None]:
@@ -119,7 +142,9 @@ def _ahead(context: Context, root: Pose, ignored: frozenset[str]) -> Callable[[]
         if not context.supervision.is_on or 0.0 <= passed_s < LOOK_S:
             return None
         looked_s = world.joints.stamp_s
-        speed = np.array([world.joints.velocity.get(name, 0.0) for name in base.joint_names])
+        if not (known := speeds_known(base.joint_names, world)).ok:
+            return Verdict(known.code, known.message)
+        speed = np.array([world.joints.velocity[name] for name in base.joint_names])
         stops_s = REACTION_S + float((np.abs(speed) / brakes).max()) / 2.0
         here = base_q(context.robot, world.joints.position)
         verdict = swept(context, world, root, positions_between(here, here + stops_s * speed), ignored)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,10 +23,8 @@ from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
+from .base_steering import positions_on_way, steering_of
 from .base_sweep import CLEARANCE_M, BaseClearance, geometry_of
-
-STEP_M, STEP_RAD = 0.02, 0.02
-"""A way is checked at least this often."""
 
 NAVIGATION_S = 120.0
 """The longest time of a drive by a navigation server whose goal names none, s."""
@@ -126,7 +124,7 @@ def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
     base = base_of(robot)
     for field_name, name, value in zip(field_names, base.joint_names, goal.tolist(), strict=True):
         joint = robot.joints[name]
-        if base.navigation is not None and name == base.joint_names[2]:
+        if robot.navigation is not None and name == base.joint_names[2]:
             continue
         if not joint.lower <= value <= joint.upper:
             text = f"{field_name} would bring {name} to {value:.3f}; keep it within {joint.lower:g} to {joint.upper:g}"
@@ -135,7 +133,7 @@ def in_range(field_names: Sequence[str], robot: Robot, goal: Array) -> Outcome:
 
 
 def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -> Sequence[Command]:
-    """Make the commands that drive straight from one position to the next; nav2 goes to the last on a way of its own.
+    """Make the commands that drive from one position to the next; nav2 goes to the last on a way of its own.
 
     Args:
         points: Positions to drive to, in order: x, y [m] and yaw [rad], (3,) each.
@@ -154,7 +152,8 @@ def drive_along(points: Sequence[Array], params: BaseParams, context: Context) -
     if context.navigator is not None:
         return navigation_to(points[-1], NAVIGATION_S, ignored, context, world)
     ends = (base_q(context.robot, world.joints.position), *points)
-    path = np.concatenate([positions_between(*part) for part in pairwise(ends)])
+    steering = steering_of(context.robot)
+    path = np.concatenate([positions_on_way(steering, *part) for part in pairwise(ends)])
     verdict = swept(context, world, root_pose(context, world), path, ignored)
     if verdict.code is not Code.OK:
         hint = "; clear it, or go around" if verdict.blocking is not None else ""
@@ -170,7 +169,7 @@ def ready_world(context: Context) -> World:
         context: Context of the run.
 
     Raises:
-        StepFailed: Nothing drives the base, or another arm moves.
+        StepFailed: Nothing drives the base, another arm moves, or a speed that must be known is not measured.
     """
     world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
     if context.base is None and context.navigator is None:
@@ -178,11 +177,31 @@ def ready_world(context: Context) -> World:
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
     others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
-    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > OTHER_ARM_REST]
-    if busy:
+    speeds = world.joints.velocity
+    # The way that a server's base needs to stop is judged by its speed.
+    if not (known := speeds_known((*others, *(base.joint_names if context.navigator else ())), world)).ok:
+        raise StepFailed(replace(known, stage="select"))
+    if busy := [name for name in others if abs(speeds[name]) > OTHER_ARM_REST]:
         text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
     return world
+
+
+def speeds_known(names: Iterable[str], world: World) -> Outcome:
+    """Refuse a world in which speeds are not measured: unknown is not at rest.
+
+    Args:
+        names: Joints.
+        world: Snapshot with the measured joints.
+
+    Returns:
+        OK, or ROBOT_LOST with the joints.
+    """
+    missing = [name for name in names if name not in world.joints.velocity]
+    if not missing:
+        return OK
+    text = f"joint_states has no velocity of {missing}, so it is not known if they are at rest; publish velocities"
+    return Outcome(Code.ROBOT_LOST, text)
 
 
 def navigation_to(
@@ -211,21 +230,6 @@ def navigation_to(
             text = f"{pair.a} would come to {pair.b} at the goal; clear it, or give another goal"
         raise StepFailed(Outcome(Code.GOAL_IN_COLLISION, text, "select", blocking=pair))
     return (Command("navigate", NavigateBase(goal, timeout_s, ignored)),)
-
-
-def positions_between(start: Array, goal: Array) -> Array:
-    """Return positions on a straight way that are near enough to each other for a check.
-
-    Args:
-        start: x, y [m] and yaw [rad], (3,).
-        goal: x, y [m] and yaw [rad], (3,).
-
-    Returns:
-        The positions with both ends, (n, 3).
-    """
-    way = goal - start
-    looks = int(np.ceil(max(float(np.hypot(way[0], way[1])) / STEP_M, abs(float(way[2])) / STEP_RAD)))
-    return np.asarray(start + np.linspace(0.0, 1.0, looks + 2)[:, None] * way)
 
 
 def root_pose(context: Context, world: World) -> Pose:

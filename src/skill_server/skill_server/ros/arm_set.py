@@ -185,9 +185,9 @@ def _base_ports(
     """Return the port of the base's controller, or that of the server which drives it; one of them at most."""
     if robot.base is None:
         return None, None
-    if robot.base.navigation is not None:
+    if robot.commanded_base is None:
         return None, NavigatorClient(node, robot.base, world, watch)
-    return ArmClient(node, robot.base, world, watch, show), None
+    return ArmClient(node, robot.commanded_base, world, watch, show), None
 
 
 def _stop(ports: Sequence[ArmClient | NavigatorClient | None], compliance: ComplianceClient) -> Outcome:

@@ -113,3 +113,23 @@ def test_the_number_of_different_lists_is_bounded() -> None:
     with pytest.raises(ValueError, match="different lists"):
         joints.note(ARM, 100, 0.1)
     joints.note(ARM, 101, 0.1 + HOLD_S)
+
+
+def test_joints_that_are_older_than_the_time_that_they_are_held_are_no_measurement() -> None:
+    joints = MeasuredJoints(ARM, hold_s=1.0)
+    measure(joints, HAND, 1, 0.0)
+    measure(joints, ARM, 1, 0.9)
+    assert set(joints.value().position) == {*ARM, *HAND}
+    measure(joints, ARM, 2, 1.1)
+    assert set(joints.value().position) == set(ARM)
+
+
+def test_efforts_are_joined_and_joints_without_are_left_out() -> None:
+    joints = MeasuredJoints(ARM)
+    joints.take(ARM, 0.0, [0.0, 0.0], [0.0, 0.0], 0.0, [1.0, -2.0])
+    joints.take(HAND, 0.0, [0.0], [0.0], 0.1)
+    assert joints.effort() == {"j1": 1.0, "j2": -2.0}
+    joints.take(HAND, 0.0, [0.0], [0.0], 0.2, [3.0])
+    assert joints.effort() == {"j1": 1.0, "j2": -2.0, "f1": 3.0}
+    joints.clear()
+    assert joints.effort() == {}

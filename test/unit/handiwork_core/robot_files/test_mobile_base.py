@@ -60,6 +60,27 @@ def test_a_server_that_drives_the_base_is_named(tmp_path: Path) -> None:
     assert own.base.navigation is None
 
 
+def test_a_navigated_base_is_not_commanded(tmp_path: Path) -> None:
+    own = load_robot(mobile(tmp_path / "own"))
+    assert own.commanded_base is own.base is not None
+    assert own.navigation is None
+    served = load_robot(
+        mobile(tmp_path / "served", BASE.replace("holonomic", "holonomic, navigate_action: go"))
+    )
+    assert served.commanded_base is None
+    assert served.base is not None and served.navigation is served.base.navigation is not None
+    fixed = load_robot(ROBOTS / "fr3")
+    assert fixed.commanded_base is None and fixed.navigation is None
+
+
+def test_a_prefix_holds_for_the_frame_of_a_navigated_base_and_not_for_the_map(tmp_path: Path) -> None:
+    base = BASE.replace("holonomic", "differential, navigate_action: left/navigate_to_pose, map_frame: site")
+    text = f"name: roller\nlike: {ROBOTS / 'fr3'}\ntf_prefix: left_\n{base}"
+    (tmp_path / "robot.yaml").write_text(text, encoding="utf-8")
+    navigation = NavigationSpec("left/navigate_to_pose", "site", "left_base_link")
+    assert load_robot(tmp_path).navigation == navigation
+
+
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
@@ -67,7 +88,6 @@ def test_a_server_that_drives_the_base_is_named(tmp_path: Path) -> None:
         ("turn_jerk: 5.0, ", "", "base.turn_jerk: missing"),
         ("holonomic", "legged", "base.kind: is 'legged'"),
         ("range: 3.0", "name: my base", "base.name: is 'my base'"),
-        ("holonomic", "differential", "base.kind: is 'differential'"),
         ("range: 3.0", "map_frame: site", "base.map_frame: is of use with navigate_action alone"),
         ("range: 3.0", "behavior_tree: a.xml", "base.behavior_tree: is of use with navigate_action alone"),
         ("range: 3.0", "navigate_action: go there", "base.navigate_action: is 'go there'"),

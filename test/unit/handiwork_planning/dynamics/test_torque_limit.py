@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,10 +12,12 @@ from handiwork_core.model.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape, ShapeKind, World, WorldObject
+from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.dynamics.arm_bodies import ArmMasses
 from handiwork_planning.dynamics.inverse_dynamics import joint_torques
+from handiwork_planning.dynamics.loads import share_of
 from handiwork_planning.dynamics.torque_limit import BELOW, TorqueLimit
 from support.paths import ROBOTS
 from support.planning.led_arms import led_arm
@@ -109,24 +111,104 @@ def test_joints_without_a_usable_limit_are_named_and_not_checked(
     assert "fr3_joint2" not in message_of(limit, raised(robot, 3.0))
 
 
-def test_two_arms_that_carry_together_have_half_of_the_mass_each() -> None:
-    """Only an arm in the same motion, with its hand on the object, carries; one that stands beside does not."""
-    robot = load_robot(ROBOTS / "lift2")
-    limit, world = TorqueLimit(robot, Pose.identity()), world_with(12.0)
-    names, t = robot.arms["left_arm"].joint_names, np.linspace(0.0, 2.0, 20)
-    q, still = np.tile(robot.arms["left_arm"].home_q, (20, 1)), np.zeros((20, 6))
-    rest = Trajectory(names, t, q, still, still)
-    held = (Attachment("block", "fl_link6", Pose.of((0.15, 0.0, 0.0))),)
-    hands = frozenset({BodyPair("lift2/fr_link6", "block")})
-    together, beside = OtherArm("right_arm", q, t_s=t), OtherArm("right_arm", q)
-    messages = {
-        others: limit.judged(
-            "left_arm", rest, SceneQuery(attached=held, allowed=hands, others=others), world
-        ).message
-        for others in ((), (beside,), (together,))
-    }
-    assert messages[()] == messages[(beside,)]
-    assert "(12 kg)" in messages[()] and "(6 kg, its share)" in messages[(together,)]
+@pytest.fixture(scope="module")
+def two_arms() -> Robot:
+    return load_robot(ROBOTS / "lift2")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carrying:
+    """Both arms of a robot stand at home with their hands on one object.
+
+    Attributes:
+        robot: The robot.
+        rest: The motion of each arm.
+        own: The scene of the arm that has the object attached.
+        other: The scene of the other one.
+    """
+
+    robot: Robot
+    rest: dict[str, Trajectory]
+    own: SceneQuery
+    other: SceneQuery
+
+    def messages(self, mass_kg: float) -> tuple[str, str]:
+        """Return what is said about the motion of the left and of the right arm."""
+        limit, world = TorqueLimit(self.robot, Pose.identity()), world_with(mass_kg)
+        scenes = {"left_arm": self.own, "right_arm": self.other}
+        left, right = (
+            limit.judged(arm, self.rest[arm], scene, world).message for arm, scene in scenes.items()
+        )
+        return left, right
+
+
+def carrying(robot: Robot, towards_left: float) -> Carrying:
+    """Return both arms at home; 0.5 of the way from the right hand to the left one is the middle."""
+    t, rest = np.linspace(0.0, 2.0, 20), dict[str, Trajectory]()
+    for name, arm in robot.arms.items():
+        q, still = np.tile(arm.home_q, (20, 1)), np.zeros((20, 6))
+        rest[name] = Trajectory(arm.joint_names, t, q, still, still)
+    poses = link_poses(
+        robot, {n: v for a in robot.arms.values() for n, v in zip(a.joint_names, a.home_q, strict=True)}
+    )
+    left, right = poses["fl_link6"], poses["fr_link6"]
+    at = Pose.of(right.translation_m + towards_left * (left.translation_m - right.translation_m))
+    held = (Attachment("block", "fl_link6", left.inverse() @ at),)
+    hands = {name: frozenset({BodyPair(f"lift2/{name}", "block")}) for name in ("fl_link6", "fr_link6")}
+    beside = OtherArm("right_arm", rest["right_arm"].q, t_s=t)
+    holder = OtherArm("left_arm", rest["left_arm"].q, held, t_s=t)
+    return Carrying(
+        robot,
+        rest,
+        SceneQuery(attached=held, allowed=hands["fr_link6"], others=(beside,)),
+        SceneQuery(allowed=hands["fr_link6"], others=(holder,)),
+    )
+
+
+def test_only_an_arm_in_the_same_motion_with_its_hand_on_the_object_carries(two_arms: Robot) -> None:
+    both, limit, world = carrying(two_arms, 0.5), TorqueLimit(two_arms, Pose.identity()), world_with(40.0)
+    stands = (replace(both.own.others[0], t_s=None),)
+    texts = [
+        limit.judged("left_arm", both.rest["left_arm"], scene, world).message
+        for scene in (
+            replace(both.own, others=()),
+            replace(both.own, others=stands),
+            replace(both.own, allowed=frozenset()),
+        )
+    ]
+    assert len(set(texts)) == 1 and "(40 kg)" in texts[0]
+    assert "(20 kg, its share)" in both.messages(40.0)[0]
+
+
+def test_the_second_arm_has_its_share_of_the_load_on_its_torques(two_arms: Robot) -> None:
+    """The object is attached to the first arm alone; the second one is judged with its part of it, too."""
+    both = carrying(two_arms, 0.5)
+    left, right = both.messages(40.0)
+    assert "fl_joint" in left and "(20 kg, its share)" in left
+    assert "fr_joint" in right and "(20 kg, its share)" in right
+    assert both.messages(0.5) == ("", "")
+    alone = replace(both.other, allowed=frozenset())
+    limit = TorqueLimit(two_arms, Pose.identity())
+    assert limit.judged("right_arm", both.rest["right_arm"], alone, world_with(40.0)).ok, "no hand on it"
+
+
+def test_the_hand_nearer_to_the_centre_of_mass_carries_more_and_none_less_than_half(two_arms: Robot) -> None:
+    left, right = carrying(two_arms, 0.75).messages(40.0)
+    assert "(30 kg, its share)" in left and "(20 kg, its share)" in right
+    left, right = carrying(two_arms, 0.25).messages(40.0)
+    assert "(20 kg, its share)" in left and "(30 kg, its share)" in right
+
+
+def test_shares_follow_leverage_on_the_floor_plan() -> None:
+    own, other = np.array([0.0, 0.0, 0.3]), np.array([1.0, 0.0, 0.9])
+    assert share_of(own, other, np.array([0.2, 0.4, 0.1])) == pytest.approx(0.8)
+    assert share_of(other, own, np.array([0.2, 0.4, 0.1])) == 0.5
+    assert (
+        share_of(own, other, np.array([-0.1, 0.0, 0.0]))
+        == share_of(other, own, np.array([-0.1, 0, 0]))
+        == 1.0
+    )
+    assert share_of(own, own + [0.0, 0.0, 0.5], own) == 1.0
 
 
 def test_arms_whose_links_follow_their_joints_are_not_checked_and_it_is_said() -> None:

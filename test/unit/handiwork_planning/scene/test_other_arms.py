@@ -183,7 +183,7 @@ def test_the_pipeline_reads_joints_of_other_arms_as_measured(cell: Engine, dual:
     names = dual.arm("right_arm").joint_names
     joints = JointState(0.0, dict(zip(names, right.tolist(), strict=True)))
     readers = WorldReaders(lambda: replace(world, joints=joints), lambda: True, lambda: 0.0)
-    pipeline = PlanningPipeline(dual, cell, PlanningScene(), readers)
+    pipeline = PlanningPipeline(dual, cell, PlanningScene(), readers, Pose.identity())
     verdict, _ = pipeline.explain(dual.arm("left_arm"), left, SceneQuery(), 0)
     assert verdict.code is Code.START_IN_COLLISION
     assert pipeline.explain(dual.arm("left_arm"), left, SceneQuery(others=(GONE,)), 0)[0].code is Code.OK

@@ -59,7 +59,7 @@ def pipeline_of(robot: Robot, engine: Engine) -> PlanningPipeline:
     joints = JointState(0.0, dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True)))
     world = dataclasses.replace(world_of(*demo_items(), version=VERSION), joints=joints)
     readers = WorldReaders(lambda: world, lambda: True, lambda: 0.0)
-    return PlanningPipeline(robot, engine, PlanningScene(), readers)
+    return PlanningPipeline(robot, engine, PlanningScene(), readers, Pose.identity())
 
 
 def made(robot: Robot, engine: Engine, workers: int = 1) -> Iterator[BatchPlanner]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handiwork_core.intake.robot_watchdog import SILENCE_S
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import Robot
@@ -21,7 +22,7 @@ def test_joints_count_until_the_robot_is_silent(
     arm = robot.arm("")
     world = World(0.0, joints=JointState(0.0, dict(zip(arm.joint_names, arm.home_q, strict=True))))
     readers = WorldReaders(lambda: world, lambda: True, lambda: age_s)
-    pipeline = PlanningPipeline(robot, bare_engine, PlanningScene(), readers)
+    pipeline = PlanningPipeline(robot, bare_engine, PlanningScene(), readers, Pose.identity())
     if not is_silent:
         assert pipeline.measured_q(arm).tolist() == list(arm.home_q)
         return

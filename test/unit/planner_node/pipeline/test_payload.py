@@ -69,7 +69,7 @@ def pipeline_of(swing: tuple[Robot, Trajectory], mass_kg: float) -> PlanningPipe
     block = WorldObject("block", (shape,), mass_kg=mass_kg)
     world = World(0.0, 1, {"block": block}, {"block": state}, joints=joints)
     readers = WorldReaders(lambda: world, lambda: True, lambda: 0.0)
-    return PlanningPipeline(robot, OneAnswer(found), PlanningScene(), readers)
+    return PlanningPipeline(robot, OneAnswer(found), PlanningScene(), readers, Pose.identity())
 
 
 def request_of(found: Trajectory, scene: SceneQuery) -> PlanRequest:

@@ -50,7 +50,7 @@ def planned(robot: Robot, found: Trajectory, limit: float) -> Trajectory:
     arm = robot.arm("")
     world = World(0.0, joints=JointState(0.0, dict(zip(arm.joint_names, found.q[0], strict=True))))
     readers = WorldReaders(lambda: world, lambda: True, lambda: 0.0)
-    pipeline = PlanningPipeline(robot, OneAnswer(found), PlanningScene(), readers, limit)
+    pipeline = PlanningPipeline(robot, OneAnswer(found), PlanningScene(), readers, Pose.identity(), limit)
     request = PlanRequest(arm.name, found.q[0], JointGoals(found.q[-1:]))
     result = pipeline.plan(request, 0, np.inf, lambda: False).trajectory
     assert result is not None

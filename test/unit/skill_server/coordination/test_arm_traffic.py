@@ -205,6 +205,27 @@ def test_patience_ends(dual: Robot) -> None:
     assert result.code is Code.ARM_IN_THE_WAY and "0.2 s" in result.message
 
 
+def test_all_requests_of_a_search_wait_no_longer_than_the_patience_of_the_run(
+    dual: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search asks about one candidate after the other; an arm in the way of all of them is waited for once."""
+    patience_s = 0.4
+    cell, left, _ = sides(dual, patience_s=patience_s)
+    cell.at[RIGHT] = 1.0
+    board, looks_s = left.traffic.board, list[float]()
+    wait = board.wait
+
+    def noted(arm: str, blocking_arm: str, seen: int, timeout_s: float, visit: int | None = None) -> bool:
+        looks_s.append(timeout_s)
+        return wait(arm, blocking_arm, seen, timeout_s, visit)
+
+    monkeypatch.setattr(board, "wait", noted)
+    results = [left.plan() for _ in range(30)]
+    assert {one.code for one in results} == {Code.ARM_IN_THE_WAY}
+    assert all(f"{patience_s:g} s" in one.message for one in results)
+    assert sum(looks_s) <= patience_s + 2.0 * arm_coordinator.LOOK_S
+
+
 def test_a_cancel_ends_the_wait_at_once(dual: Robot) -> None:
     cell, left, _ = sides(dual)
     cell.at[RIGHT] = 1.0

@@ -8,7 +8,7 @@ import pytest
 from handiwork_core.contracts.planning import never_stop
 from handiwork_core.model.geometry import Array
 from skill_server.driving.path_search import Limits, find_path
-from skill_server.motions.base_motion import positions_between
+from skill_server.motions.base_steering import positions_between, positions_on_way, turned_ahead
 
 LIMITS = Limits(np.array([-3.0, -3.0, -6.0]), np.array([3.0, 3.0, 6.0]))
 START, GOAL = np.array([0.0, 0.0, 0.0]), np.array([2.0, 0.5, 1.0])
@@ -67,3 +67,15 @@ def test_a_search_ends_when_it_is_to_stop() -> None:
 
     assert find_path(START, GOAL, outside_ring, LIMITS, np.random.default_rng(0), stop) == ()
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_base_that_turns_and_drives_ahead_goes_around_a_wall_by_such_motions(seed: int) -> None:
+    def steering(start: Array, goal: Array) -> tuple[Array, ...]:
+        return turned_ahead(start, goal, float(LIMITS.lower[2]), float(LIMITS.upper[2]))
+
+    rng = np.random.default_rng(seed)
+    path = find_path(START, GOAL, beside_wall, LIMITS, rng, never_stop, steering=steering)
+    assert path and path[-1] == pytest.approx(GOAL)
+    for start, end in zip((START, *path), path, strict=False):
+        assert beside_wall(positions_on_way(steering, start, end)).all()

@@ -75,7 +75,7 @@ class InProcessPlanner:
             table.attach(Attachment(name, link, link_T_object))
         readers = WorldReaders(lambda: self._world, lambda: True, lambda: 0.0)
         self._pipeline = PlanningPipeline(
-            robot, engine, table, readers, SafetyConfig().tool_speed, world_T_root
+            robot, engine, table, readers, world_T_root, SafetyConfig().tool_speed
         )
 
     def plan(self, request: PlanRequest, world: World, should_stop: ShouldStop) -> PlanResult:

@@ -60,8 +60,7 @@ class MobileRotate(Skill[MobileRotateParams]):
 
 def _check_turn(target: float, robot: Robot) -> Outcome:
     """Refuse a turn that is none: a navigation server takes the shorter way to the heading."""
-    is_navigated = robot.base is not None and robot.base.navigation is not None
-    if is_navigated and abs(target) > math.pi:
+    if robot.navigation is not None and abs(target) > math.pi:
         text = f"target is {target:g} rad, and nav2 turns the shorter way; give at most pi either way, and turn twice"
         return checks.fault(Code.BAD_NUMBER, "target", text)
     return checks.number("target", target, -2.0 * math.pi, 2.0 * math.pi, "rad")

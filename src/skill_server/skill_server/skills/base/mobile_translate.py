@@ -41,7 +41,7 @@ class MobileTranslateParams(BaseParams):
 
 
 class MobileTranslate(Skill[MobileTranslateParams]):
-    """Drive without turning."""
+    """Drive without turning; a differential base turns towards its goal, and back at the end."""
 
     name = "mobile_translate"
     params_type = MobileTranslateParams

@@ -24,11 +24,11 @@ from skill_server.motions.base_motion import (
     in_range,
     judged,
     navigation_to,
-    positions_between,
     ready_world,
     root_pose,
     swept,
 )
+from skill_server.motions.base_steering import positions_on_way, steering_of
 from skill_server.params import checks
 from skill_server.state.frame_lookup import WORLD, forget_frames, frame_used
 from skill_server.state.scene_query import ignored_objects
@@ -103,7 +103,8 @@ def _way(goal: Array, ignored: frozenset[str], context: Context, world: World) -
     context.token.check()
     if way:
         return way
-    verdict = swept(context, world, root_pose(context, world), positions_between(here, goal), ignored)
+    straight = positions_on_way(steering_of(context.robot), here, goal)
+    verdict = swept(context, world, root_pose(context, world), straight, ignored)
     text = f"{verdict.message}, and no way around was found; clear it, or drive by several goals"
     raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
 
