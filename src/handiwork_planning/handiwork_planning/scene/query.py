@@ -71,6 +71,11 @@ class Query:
         return checker_of(self.robot, self.scene, self.margins)
 
     @cached_property
+    def carried(self) -> Array:
+        """(g,) bool: the group is an attached object that the arm moves."""
+        return np.logical_and(self.held, self.robot.group_body > 0)
+
+    @cached_property
     def _clear(self) -> set[bytes]:
         return set()
 
