@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
-from handiwork_planning.collision.motion_check import first_blocked
+from handiwork_planning.collision.motion_check import all_clear, first_blocked
 from handiwork_planning.kernels.arrays import OFF, Ints
+from handiwork_planning.kernels.simd_kinematics import LANES
 from handiwork_planning.scene.query import Query
 
 from .free_motion import CUTS, Path, find
@@ -93,14 +95,24 @@ def remark(query: Query, path: Array) -> str:
 def _with_room(query: Query, gap_m: float, start: Array, goals: Array) -> tuple[Query, Ints]:
     """Return the query with a distance that the ends allow, and the goals (k,) for it: those with room, if any."""
     wider = _widened(query, gap_m)
-    with_room = [i for i, goal in enumerate(goals) if not wider.touches(goal)]
-    rows = np.array(with_room or range(len(goals)), dtype=np.int64)
+    clear = _clear(wider, goals)
+    rows = np.flatnonzero(clear) if clear.any() else np.arange(len(goals))
     tight = [start] if wider.touches(start) else []
-    tight += [] if with_room else list(goals)
+    tight += [] if clear.any() else list(goals)
     if not tight:
         return wider, rows
     near = np.min([query.distances(np.ascontiguousarray(q), 2.0 * gap_m) for q in tight], axis=0)
     return query.with_margins(np.maximum(query.margins, np.minimum(wider.margins, near - NEAR_M))), rows
+
+
+def _clear(query: Query, goals: Array) -> NDArray[np.bool_]:
+    """Return which goals (k,) are at or above every margin; blocks of them are tested at once."""
+    clear = np.ones(len(goals), dtype=np.bool_)
+    for first in range(0, len(goals), LANES - 1):
+        some = np.ascontiguousarray(goals[first : first + LANES - 1])
+        if not all_clear(query.checker, some[0], some):
+            clear[first : first + LANES - 1] = [not query.touches(goal) for goal in some]
+    return clear
 
 
 def _widened(query: Query, gap_m: float) -> Query:
