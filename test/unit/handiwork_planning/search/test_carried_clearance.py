@@ -90,7 +90,7 @@ def test_a_start_close_to_the_table_is_left_and_the_plan_says_how_close(engine: 
 
 
 def lollipop_in_a_collar(engine: Engine, robot: Robot, room_m: float) -> tuple[Array, Array, SceneQuery]:
-    """Return a start and a goal between which the thick end of a carried rod has to pass through a collar, and the scene."""
+    """Return two configurations between which a carried rod's thick end has to pass a collar, and the scene."""
     rod: tuple[Shape, ...] = (box((0.02, 0.02, 0.3)), box((0.06, 0.06, 0.04), (0.0, 0.0, -0.13)))
     inner, wide = 0.03 + room_m, 0.06
     middle = inner + 0.5 * wide
