@@ -11,14 +11,17 @@ import numpy as np
 
 from handiwork_cli.processes.progress import progress
 from handiwork_core.contracts.planning import (
+    Attachment,
     Candidate,
     CandidatesRequest,
     Engine,
     PlanRequest,
+    PlanResult,
     PoseGoals,
     SceneQuery,
 )
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import BodyPair
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
@@ -50,6 +53,20 @@ def show(name: str, ms: Array) -> None:
     """
     p50, p95, p99 = np.percentile(ms, [50, 95, 99])
     print(f"{name:<34}{p50:>9.2f}{p95:>9.2f}{p99:>9.2f}{len(ms):>7}")
+
+
+def with_cube(robot: Robot) -> SceneQuery:
+    """Return the scene in which the hand holds the cube between its fingers.
+
+    Args:
+        robot: The robot.
+    """
+    gripper, arm = robot.arm("").gripper, robot.arm("")
+    assert gripper is not None
+    ee_T_cube = Pose.of((0.0, 0.0, gripper.tcp_offset_m))
+    hand = (arm.ee_link, *gripper.finger_links)
+    allowed = frozenset(BodyPair(f"{robot.name}/{link}", "cube") for link in hand)
+    return SceneQuery(attached=(Attachment("cube", arm.ee_link, ee_T_cube),), allowed=allowed)
 
 
 def measure(engine: Engine, robot: Robot, runs: int, seed: int) -> None:
@@ -97,6 +114,16 @@ def measure(engine: Engine, robot: Robot, runs: int, seed: int) -> None:
             runs,
         ),
     )
+    carrying, carried = with_cube(robot), list[PlanResult]()
+    show(
+        "plan, 8 pose goals, cube in hand",
+        clocked(
+            lambda i: carried.append(
+                engine.plan(PlanRequest("", home, goals[i], carrying, seed=seed + i), lambda: False)
+            ),
+            runs,
+        ),
+    )
     good = [r.trajectory for r in results if r.trajectory is not None]
     show(
         "candidates, 40 x 2 way points",
@@ -104,6 +131,10 @@ def measure(engine: Engine, robot: Robot, runs: int, seed: int) -> None:
     )
     show("validate", clocked(lambda i: engine.validate("", good[i], SceneQuery(), home), len(good)))
     print(f"solved {len(good)} of {runs}; motion p50 {np.median([t.duration_s for t in good]):.2f} s")
+    moved = [r.trajectory for r in carried if r.trajectory is not None]
+    print(
+        f"with the cube {len(moved)} of {runs}; motion p50 {np.median([t.duration_s for t in moved]):.2f} s"
+    )
 
 
 def main() -> None:

@@ -105,8 +105,9 @@ class CpuEngine(Engine):
                 world_version=version,
                 seed=request.seed,
             )
+        text = self._core.remark(request, trajectory)
         return PlanResult(
-            Code.OK, "", trajectory, goal, deadline.used_s, world_version=version, seed=request.seed
+            Code.OK, text, trajectory, goal, deadline.used_s, world_version=version, seed=request.seed
         )
 
     def _missing_turn(self, request: PlanRequest) -> str:

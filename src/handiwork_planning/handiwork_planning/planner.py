@@ -23,6 +23,7 @@ from .constraints.constrained_motion import plan_held
 from .postprocessing import timed_free, timed_line, tool_points
 from .scene.query import Query, Reader
 from .scene.scene import CollisionScene
+from .search.carried_clearance import remark
 from .search.goal_search import find_pose
 from .search.joint_motion import find_joints
 from .search.requests import (
@@ -106,7 +107,18 @@ class Core:
         assert isinstance(request.goal, PoseGoals)
         path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-        return timed_free(path.points, query, limits, arm.joint_names, deadline), goal
+        return timed_free(path.points, path.query or query, limits, arm.joint_names, deadline), goal
+
+    def remark(self, request: PlanRequest, trajectory: Trajectory) -> str:
+        """Return a sentence when a free motion keeps a carried object nearer to obstacles than it should; else nothing.
+
+        Args:
+            request: The request.
+            trajectory: Its motion.
+        """
+        if not request.scene.attached or not isinstance(request.goal, (JointGoals, PoseGoals)):
+            return ""
+        return remark(self.read(self.arm(request.arm), request.scene), trajectory.q)
 
     def _straight(
         self,

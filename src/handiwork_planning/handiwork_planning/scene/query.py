@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.collision.batch_check import Checker
@@ -69,6 +71,11 @@ class Query:
     def checker(self) -> Checker:
         """The checker for block tests; made once, as this query is for one request."""
         return checker_of(self.robot, self.scene, self.margins)
+
+    @cached_property
+    def carried(self) -> Array:
+        """(g,) bool: the group is an attached object that the arm moves."""
+        return np.logical_and(self.held, self.robot.group_body > 0)
 
     @cached_property
     def _clear(self) -> set[bytes]:
@@ -168,6 +175,12 @@ class Query:
         return float(d.min()), self.pair(index)
 
 
+_Carrying = tuple[
+    Chain, tuple[WorldObject | None, ...], tuple[tuple[str, bytes], ...], list[SphereGroup], RobotArrays
+]
+"""Arrays with attached objects, and what they were made from: the chain, the objects, and where they are attached."""
+
+
 class Reader:
     """Turns a SceneQuery into a Query; keeps chains per gripper opening, and sphere covers per object."""
 
@@ -179,6 +192,7 @@ class Reader:
         self._covers: dict[str, tuple[object, Array]] = {}
         """The key is the object's name, so that the solid of an older version of the world is not kept."""
         self._links: dict[str, frozenset[str]] = {}
+        self._carried: _Carrying | None = None
 
     def read(self, arm: ArmSpec, scene: CollisionScene, query: SceneQuery) -> Query:
         """Return the arrays for the kernels.
@@ -192,7 +206,9 @@ class Reader:
             KeyError: an attached object, its link, a gripper joint or another arm is unknown.
         """
         chain, groups, arrays = self._chain(arm, self._joints(query))
-        if query.attached or query.others:
+        if query.attached and not query.others:
+            groups, arrays = self._carrying(arm, scene, query, chain, groups)
+        elif query.others:
             moved = frozenset[str]().union(*(self._moved(other.arm) for other in query.others))
             groups = [g for g in groups if g.link not in moved or g.body > 0]
             groups += [part for held in query.attached for part in self._held(scene, chain, held)]
@@ -214,6 +230,23 @@ class Reader:
             groups = link_groups(self._robot, chain)
             self._chains[key] = (chain, groups, assemble(self._robot, arm, chain, groups))
         return self._chains[key]
+
+    def _carrying(
+        self, arm: ArmSpec, scene: CollisionScene, query: SceneQuery, chain: Chain, groups: list[SphereGroup]
+    ) -> tuple[list[SphereGroup], RobotArrays]:
+        """Return groups and arrays with what is attached; those of the last call, if nothing of it has changed."""
+        solids = tuple(scene.world.objects.get(held.object) for held in query.attached)
+        places = tuple((held.link, held.link_T_object.matrix().tobytes()) for held in query.attached)
+        last = self._carried
+        if (
+            last is None
+            or last[0] is not chain
+            or last[2] != places
+            or any(map(operator.is_not, last[1], solids))
+        ):
+            groups = groups + [part for held in query.attached for part in self._held(scene, chain, held)]
+            last = self._carried = (chain, solids, places, groups, assemble(self._robot, arm, chain, groups))
+        return last[3], last[4]
 
     def _joints(self, query: SceneQuery) -> tuple[tuple[str, float], ...]:
         """Return the joints that the chain depends on, which those of the other arms do not belong to."""

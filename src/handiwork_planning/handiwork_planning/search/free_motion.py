@@ -34,13 +34,23 @@ class Path:
     Attributes:
         points: Configurations, (k, n), rad or m.
         goal: The row of the goal array at its end.
+        query: The margins with which it is free; None: those that it was searched with.
     """
 
     points: Array
     goal: int
+    query: Query | None = None
 
 
-def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS) -> Path:
+def find(
+    query: Query,
+    start: Array,
+    goals: Array,
+    seed: int,
+    deadline: Deadline,
+    cuts: int = CUTS,
+    room: int = ROOM,
+) -> Path:
     """Find a short free path to any of the goals.
 
     Args:
@@ -50,11 +60,12 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
         seed: Seed of all random numbers.
         deadline: Limit of time, and the client's request to stop.
         cuts: Number of tries to shorten the path; 0 leaves it as it was found.
+        room: Nodes per tree at most, at least FIRST_ROOM.
 
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
     """
-    path = _find(query, start, goals, seed, deadline, cuts, look=False)
+    path = _find(query, start, goals, seed, deadline, cuts, look=False, most=room)
     assert path is not None
     return path
 
@@ -82,17 +93,25 @@ def find_if_clear(
 
 
 def _find(
-    query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int, *, look: bool
+    query: Query,
+    start: Array,
+    goals: Array,
+    seed: int,
+    deadline: Deadline,
+    cuts: int,
+    *,
+    look: bool,
+    most: int = ROOM,
 ) -> Path | None:
     deadline.poll()
     before, iterations, room = deadline.used_s, FIRST_ITERATIONS, FIRST_ROOM
     goal, points, trees, state = begin(
         query.checker, start, np.ascontiguousarray(goals), room, iterations, cuts, as_bits(seed), look
     )
-    while goal == NOT_YET or (goal == FULL and room < ROOM):
+    while goal == NOT_YET or (goal == FULL and room < most):
         deadline.poll(partial(most_hit, query, trees.blocked))
         if goal == FULL:
-            trees, room = rrt_connect.widened(trees, ROOM), ROOM
+            trees, room = rrt_connect.widened(trees, most), most
         spent = deadline.used_s - before
         iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
         before = deadline.used_s

@@ -13,7 +13,7 @@ from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.scene.query import Query
 
-from . import free_motion
+from .carried_clearance import find_carrying
 from .free_motion import CUTS, Path
 from .goal_configurations import ENOUGH, PER_POSE, goal_rounds
 from .requests import Deadline, Failed
@@ -55,7 +55,7 @@ def find_pose(
     """
 
     def find(goals: Array, salt: int, limit: Deadline) -> Path:
-        return free_motion.find(query, start, goals, seed + salt, limit, cuts)
+        return find_carrying(query, start, goals, seed + salt, limit, cuts)
 
     rounds = goal_rounds(query, poses, np.array([start, arm.home_q]), seed, deadline)
     return find_any(rounds, len(poses), find, deadline)

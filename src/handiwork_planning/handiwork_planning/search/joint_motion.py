@@ -8,7 +8,8 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.scene.query import Query
 
-from .free_motion import CUTS, Path, find, find_if_clear
+from .carried_clearance import find_carrying
+from .free_motion import CUTS, Path, find_if_clear
 from .goal_configurations import joint_goals
 from .requests import Deadline, checked_start
 
@@ -44,7 +45,7 @@ def find_joints(
     """
     # Copies, as Numba would compile the kernel once more for read-only arrays.
     start, goals, n = np.array(start_q, np.float64), np.array(goals_q, np.float64), len(query.robot.lower)
-    if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
+    if not query.carried.any() and start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
         # One call into compiled code: most requests need no more.
         path = find_if_clear(query, start, goals, seed, deadline, cuts)
         if path is not None:
@@ -52,5 +53,5 @@ def find_joints(
     start, query = checked_start(arm, query, start_q)
     query = query.grazing_at(goals_q)
     good, owner = joint_goals(arm, query, goals_q)
-    path = find(query, start, good, seed, deadline, cuts)
-    return Path(path.points, int(owner[path.goal])), query
+    path = find_carrying(query, start, good, seed, deadline, cuts)
+    return Path(path.points, int(owner[path.goal])), path.query or query
