@@ -1,6 +1,8 @@
 """Compares what each package imports, and what its launch files start, with the dependencies in its package.xml.
 
-rosdep and colcon install only what a package.xml names, and an indirect dependency may go away.
+rosdep and colcon install only what a package.xml names, and an indirect dependency may go away. Each package.xml is
+also read as rosdep and colcon read it: rosdep refuses all packages for one that is not valid, and colcon takes it for
+a package without dependencies, and builds it before what it needs.
 """
 
 from __future__ import annotations
@@ -10,7 +12,11 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from configparser import ConfigParser
 from pathlib import Path
+
+from catkin_pkg.package import InvalidPackage, Package, parse_package
+from catkin_pkg.topological_order import topological_order_packages
 
 ROOT = Path(__file__).resolve().parent.parent
 KEYS = {
@@ -69,15 +75,55 @@ TESTS = {"handiwork_bringup": "test/native"}
 
 
 def main() -> int:
-    """Print each package's missing dependencies.
+    """Print what rosdep or colcon would refuse, and each package's missing dependencies.
 
     Returns:
-        Exit code, 0 exactly when none is missing.
+        Exit code, 0 exactly when there is nothing to print.
     """
-    faults = [fault for path in sorted((ROOT / "src").glob("*/package.xml")) for fault in faults_of(path)]
+    manifests = sorted((ROOT / "src").glob("*/package.xml"))
+    faults = [*invalid_manifests(manifests), *(fault for path in manifests for fault in faults_of(path))]
     for fault in faults:
         print(fault)
     return int(bool(faults))
+
+
+def invalid_manifests(manifests: list[Path]) -> Iterator[str]:
+    """Return why rosdep or colcon would refuse packages, or install them where ROS does not find them.
+
+    Args:
+        manifests: The package.xml of each package.
+
+    Yields:
+        A sentence per fault.
+    """
+    packages: dict[str, Package] = {}
+    for path in manifests:
+        place = path.relative_to(ROOT)
+        warnings: list[str] = []
+        try:
+            package = packages[str(place.parent)] = parse_package(str(path), warnings=warnings)
+        except InvalidPackage as error:
+            # Its text begins with the path and a heading, and has a line for each error.
+            yield f"{place} is not valid: {'; '.join(str(error).split(chr(10))[2:])}"
+            continue
+        package.evaluate_conditions({})
+        yield from (f"{place}: {warning}" for warning in warnings)
+        if package.get_build_type() == "ament_python":
+            yield from _faults_of_installation(path.parent, package.name)
+    for folder, name in topological_order_packages(packages):
+        if folder is None:
+            yield f"these packages depend on each other in a circle, and colcon builds none of them: {name}"
+
+
+def _faults_of_installation(folder: Path, name: str) -> Iterator[str]:
+    """Yield which file by which ``ros2 pkg`` and ``ros2 run`` find a Python package is missing, or is another's."""
+    if not (folder / "resource" / name).is_file():
+        yield f"{folder.relative_to(ROOT)}/resource/{name} is missing; by this empty file ROS finds the package"
+    setup = ConfigParser()
+    setup.read(folder / "setup.cfg")
+    for section, option in (("develop", "script_dir"), ("install", "install_scripts")):
+        if setup.get(section, option, fallback="") != f"$base/lib/{name}":
+            yield f"{folder.relative_to(ROOT)}/setup.cfg: {option} of [{section}] must be $base/lib/{name}"
 
 
 def faults_of(package_xml: Path) -> Iterator[str]:
