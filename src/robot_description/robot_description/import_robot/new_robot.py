@@ -26,6 +26,7 @@ from robot_description.collision_pairs.pair_sampling import (
 )
 from robot_description.collision_pairs.shape_pairs import shapes_meet
 from robot_description.formats.given_robot import GivenRobot, known_parts
+from robot_description.formats.tcp_names import TCP_WORDS
 from robot_description.solids.primitives import Solid
 from robot_description.spheres.sphere_cover import (
     Coverage,
@@ -192,7 +193,7 @@ def _note_frames(arms: Mapping[str, FoundArm], frames: tuple[AddedFrame, ...], r
         if added := [link for link in (arm.ee_link, arm.tcp_link) if link in names]:
             text = f"{' and '.join(dict.fromkeys(added))} added, with +z to the fingertips, y across them"
             remarks.assumed.append(f"arms.{name}: {text}")
-        elif arm.tcp_link == arm.ee_link:
+        elif arm.tcp_link == arm.ee_link and not TCP_WORDS.search(arm.tcp_link):
             text = "the URDF has no TCP frame; add a fixed link where the tool works"
             remarks.missing.append(f"arms.{name}.tcp_link: {text}")
 

@@ -20,7 +20,7 @@ from robot_description.solids.primitives import Solid
 from .arm_faults import arm_faults
 from .gripper_facts import GripperFacts
 from .gripper_survey import measure_gripper
-from .survey import FoundArm, find_arms
+from .survey import FoundArm, RigidTree, find_arms
 
 POINT_M = 0.004
 
@@ -134,9 +134,7 @@ def measured(
             continue
         key = f"arms.{name}.gripper"
         if arm.gripper is None:
-            remarks.missing.append(
-                f"{key}: no fingers that one joint drives were found; add <mimic>, or write it by hand"
-            )
+            remarks.missing.append(f"{key}: {_no_gripper(robot, arm)}")
             continue
         try:
             points = {
@@ -154,6 +152,15 @@ def measured(
         if facts.note:
             remarks.doubtful.append(f"arms.{name}.tcp_link: {facts.note}")
     return found
+
+
+def _no_gripper(robot: Robot, arm: FoundArm) -> str:
+    """Return why an arm has no gripper, and what to do."""
+    tree = RigidTree(robot)
+    if tree.below[tree.body[arm.ee_link]]:
+        return "no fingers that one joint drives were found; add <mimic>, or write it by hand"
+    text = f"no joint moves a finger at {arm.ee_link!r}"
+    return f"{text}; name the link of a suction cup by --suction, or take a description with joints of its fingers"
 
 
 def points_of(shapes: tuple[Solid, ...], step_m: float = POINT_M) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from handiwork_core.model.joint_kind import JointKind
-from handiwork_core.robot.robot import Joint
+from handiwork_core.robot.robot import Joint, Robot
 from handiwork_core.robot.urdf import UrdfModel
 from robot_description.formats.tcp_names import TCP_WORDS
 
@@ -51,10 +51,10 @@ class RigidTree:
     """Rigid bodies of a URDF, each named by its topmost link, and the joints that move them.
 
     Args:
-        model: The URDF.
+        model: The URDF, or the robot of one.
     """
 
-    def __init__(self, model: UrdfModel) -> None:
+    def __init__(self, model: UrdfModel | Robot) -> None:
         self.joints = model.joints
         self.body = {model.links[0]: model.links[0]}
         self.links: dict[str, list[str]] = {model.links[0]: [model.links[0]]}

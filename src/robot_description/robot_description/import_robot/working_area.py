@@ -52,7 +52,7 @@ def working_area(robot: Robot, arm: ArmSpec, seed: int = 0, *, over_m: float = O
 
     Args:
         robot: The robot, with spheres and ignored pairs.
-        arm: Its arm, with a gripper.
+        arm: Its arm, with a gripper or a suction cup.
         seed: Seed of the starts.
         over_m: The greater height of the TCP over the base, m.
 

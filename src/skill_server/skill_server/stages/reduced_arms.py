@@ -23,6 +23,8 @@ WAY_RAD = 0.005
 """Largest turn of the hand along a way to or from such a place, rad."""
 SHARES = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2)
 """Shares of a way to or from such a place that are tried: an arm that cannot turn its hand may get no farther."""
+SHORT_COST = 1.0
+"""Cost of a way from a release that is missing whole: the hand may then still touch the object that it has let go."""
 
 Sequences = Sequence[Sequence[SkillStage]]
 
@@ -65,8 +67,8 @@ def _acts(sequence: Sequence[SkillStage], index: int) -> bool:
 class _Turn:
     """What an arm does instead of a wanted pose.
 
-    ``angle`` and ``closing`` are the turns of the hand and of its closing direction, ``limit`` and ``closing_limit``
-    the largest ones, rad; ``axis`` (3,) is that of the turn in the EE frame.
+    ``angle`` and ``closing`` are the turns of the hand and of its closing direction, rad; ``axis`` (3,) is that of the
+    turn in the EE frame. ``lets_go`` is True for a release, False for a grasp.
     """
 
     wanted: Pose
@@ -74,14 +76,14 @@ class _Turn:
     is_met: bool
     angle: float
     closing: float
-    limit: float
-    closing_limit: float
     axis: Array
+    lets_go: bool
 
     @property
     def is_allowed(self) -> bool:
         """True unless the hand turns too far; a place out of reach is for the planner to name."""
-        return not self.is_met or (self.angle <= self.limit and self.closing <= self.closing_limit)
+        limit, closing_limit = (RELEASE_RAD, np.pi) if self.lets_go else (GRASP_RAD, CLOSING_RAD)
+        return not self.is_met or (self.angle <= limit and self.closing <= closing_limit)
 
 
 class _Hand:
@@ -107,22 +109,22 @@ class _Hand:
             axis = pose[:3, :3].T @ found.turn[i] / max(angle, 1e-12)
             at = self.world_T_base @ Pose.from_matrix(pose) if is_met else wanted[i]
             closing = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
-            limit, closing_limit = (RELEASE_RAD, np.pi) if lets_go[i] else (GRASP_RAD, CLOSING_RAD)
-            made.append(_Turn(wanted[i], at, is_met, angle, closing, limit, closing_limit, axis))
+            made.append(_Turn(wanted[i], at, is_met, angle, closing, axis, lets_go[i]))
         return made
 
     def with_ways(self, chosen: Sequence[tuple[Sequence[SkillStage], dict[int, _Turn]]]) -> Sequences:
         """Return sequences with the poses of turns, and with ways that the arm can go without a turn."""
         made = [list(one) for one, _ in chosen]
-        ways = list[tuple[int, int, list[Pose]]]()
+        ways = list[tuple[int, int, bool, list[Pose]]]()
         for i, (one, turns) in enumerate(chosen):
             for j, stage in enumerate(one):
                 if j in turns:
                     cost = stage.cost + turns[j].angle
                     made[i][j] = replace(stage, world_T_ee=turns[j].pose, cost=cost)
                 elif stage.world_T_ee is not None:
-                    nearest = turns[min((abs(at - j), at) for at in turns)[1]]
-                    ways.append((i, j, _way(stage.world_T_ee, nearest)))
+                    at = min((abs(at - j), at) for at in turns)[1]
+                    is_retreat = turns[at].lets_go and at < j
+                    ways.append((i, j, is_retreat, _way(stage.world_T_ee, turns[at])))
         if not ways:
             return made
         base_T_world = self.world_T_base.inverse()
@@ -131,10 +133,11 @@ class _Hand:
         can = (found.is_met & (found.angle_rad < WAY_RAD)).reshape(len(ways), len(SHARES))
         # The pose that the arm has, not the wanted one: inverse kinematics is more exact than WAY_RAD.
         had = found.base_T_ee.reshape(len(ways), len(SHARES), 4, 4)
-        for k, (i, j, poses) in enumerate(ways):
+        for k, (i, j, is_retreat, poses) in enumerate(ways):
             share = int(can[k].argmax())
             pose = self.world_T_base @ Pose.from_matrix(had[k, share]) if can[k, share] else poses[share]
-            made[i][j] = replace(made[i][j], world_T_ee=pose)
+            cost = made[i][j].cost + SHORT_COST * (1.0 - SHARES[share]) * is_retreat
+            made[i][j] = replace(made[i][j], world_T_ee=pose, cost=cost)
         return made
 
 

@@ -15,6 +15,8 @@ from handiwork_core.robot_files.loader import expand, load_robot
 from robot_description.import_robot.cup_facts import cup_yaml, with_cup
 from robot_description.import_robot.gripper_facts import GripperFacts
 from robot_description.import_robot.hand_spheres import ROOM_M, room, with_room
+from robot_description.import_robot.new_robot import describe
+from robot_description.import_robot.new_robot_arms import Wanted
 from robot_description.import_robot.survey import FoundArm, find_arms
 from robot_description.spheres.sphere_cover import all_solids, fitted
 from support.paths import DATA, ROBOTS
@@ -75,3 +77,32 @@ def test_a_hand_whose_palm_leaves_no_room_gets_tighter_spheres(more_m: float, is
     made = with_room(robot, {"a": arm}, {"a": facts}, solids, lambda _: None)
     gained = room(made, arm, facts) - room(robot, arm, facts)
     assert gained > 0.005 if is_tight else gained == 0.0
+
+
+@pytest.mark.parametrize(
+    ("tip", "words"),
+    [("link_tcp", ()), ("nozzle", ("arms.r_arm.tcp_link: the URDF has no TCP frame",))],
+)
+def test_a_hand_without_joints_is_named_and_a_last_link_that_is_the_tcp_is_one(
+    tip: str, words: tuple[str, ...]
+) -> None:
+    text = BENCH.read_text(encoding="utf-8")
+    root = ET.fromstring(text)
+    fingers = {"left_finger", "right_finger", "palm_tcp"}
+    for element in list(root):
+        child = element.find("child")
+        if element.get("name") in fingers or (child is not None and child.get("link") in fingers):
+            root.remove(element)
+    ET.SubElement(root, "link", name=tip)
+    fixed = ET.SubElement(root, "joint", name="tool", type="fixed")
+    ET.SubElement(fixed, "parent", link="palm")
+    ET.SubElement(fixed, "child", link=tip)
+    made = describe(
+        BENCH, Wanted("r", "r.urdf", samples=50, is_coarse=True), text=ET.tostring(root, "unicode")
+    )
+    no_hand, *others = made.remarks.missing
+    assert no_hand.startswith(
+        f"arms.r_arm.gripper: no joint moves a finger at {tip!r}; name the link of a suction"
+    )
+    assert len(others) == len(words)
+    assert all(other.startswith(word) for other, word in zip(others, words, strict=True))

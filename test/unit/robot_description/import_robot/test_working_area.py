@@ -11,12 +11,14 @@ import pytest
 from handiwork_cli.commands.files.new_robot import _add_scene
 from handiwork_core.model.geometry import frozen
 from handiwork_core.robot.robot import Robot, Spheres
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.layout import world_boxes
 from handiwork_core.scene.loader import load_scene
 from handiwork_core.testing.gantry import gantry
 from robot_description.import_robot.new_robot_arms import Remarks
 from robot_description.import_robot.output_files.scene_text import scene_yaml
 from robot_description.import_robot.working_area import WorkingArea, working_area
+from support.paths import ROBOTS
 
 
 def limited(**bounds: tuple[float, float]) -> Robot:
@@ -113,6 +115,25 @@ def test_a_hand_with_a_fixed_jaw_gets_an_object_that_clears_it() -> None:
     assert text is not None
     assert "size: [0.024, 0.024, 0.050]" in text
     assert "position: [0.437, 0.105, 0.0250]" in text
+
+
+def test_a_suction_cup_gets_a_cube_under_its_rim_that_clears_the_bin_below_it(tmp_path: Path) -> None:
+    robot = load_robot(ROBOTS / "ur10_suction")
+    arm = robot.arm("")
+    assert arm.gripper is not None
+    cup = arm.gripper.suction
+    assert cup is not None
+    area = WorkingArea(0.25, 0.8, 0.14)
+    for radius_m, edge_m in ((0.01, 0.045), (0.03, 0.07)):
+        spec = replace(arm, gripper=replace(arm.gripper, suction=replace(cup, radius_m=radius_m)))
+        text = scene_yaml(robot, spec, area)
+        assert text is not None
+        (tmp_path / "scene.yaml").write_text(text)
+        drawn = {item.name: item for item in load_scene(tmp_path / "scene.yaml").objects}
+        size = np.diff(world_boxes(drawn["cube"])[0], axis=0)[0]
+        assert size == pytest.approx((edge_m, edge_m, edge_m), abs=1e-9)
+        rim_m = max(float(box[1, 2]) for box in world_boxes(drawn["bin"]))
+        assert rim_m <= area.over_m - edge_m - 0.01 + 1e-9  # the held cube hangs below the cup, over the rim
 
 
 def test_new_robot_writes_a_scene_that_loads_or_says_why_there_is_none(tmp_path: Path) -> None:

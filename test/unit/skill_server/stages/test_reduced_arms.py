@@ -79,6 +79,20 @@ def test_a_way_is_as_long_as_the_arm_can_go_without_a_turn() -> None:
     assert errors(posed(tuple(made)))[1].max() < 1e-3
 
 
+def test_a_retreat_costs_what_is_missing_of_it_so_that_hands_that_get_farther_are_preferred() -> None:
+    robot = five_joint_arm()
+    at = hand_at(DOWN)
+    given = [stages(at, 0.03, releases=True), stages(at, 0.15, releases=True), stages(at, 0.15)]
+    whole, short, grasp = within_freedom(given, robot, robot.arm(""), BASE)
+    lift = short[3].world_T_ee
+    assert lift is not None
+    missing = 1.0 - float(lift.translation_m[2] - at.translation_m[2]) / 0.15
+    assert missing > 0.3
+    assert short[3].cost == pytest.approx(missing, abs=0.01)
+    # Where the hand comes from, and how far it lifts an object, matters less than how it holds that.
+    assert [whole[3].cost, short[0].cost, grasp[0].cost, grasp[3].cost] == [0.0, 0.0, 0.0, 0.0]
+
+
 def test_a_way_beside_the_plane_of_the_arm_ends_at_a_pose_that_the_arm_has_exactly() -> None:
     robot = five_joint_arm()
     wanted = hand_at((0.3, 0.55, 1.05, np.pi - 0.55 - 1.15, -0.4)) @ sideways(8.0)

@@ -212,12 +212,12 @@ def _replace(folder: Path, out: Path) -> None:
 
 
 def _add_scene(folder: Path, robot: Robot, remarks: Remarks) -> None:
-    """Write a scene for a robot with one arm and a gripper, with things where the arm reaches."""
+    """Write a scene for a robot with one arm and a gripper or a cup, with things where the arm reaches."""
     from robot_description.import_robot.output_files.scene_text import scene_yaml
     from robot_description.import_robot.working_area import working_area
 
     gripper = robot.arm("").gripper if len(robot.arms) == 1 else None
-    if gripper is None or gripper.suction is not None:
+    if gripper is None:
         return
     area, text = None, None
     for over_m in OVER_M:

@@ -15,6 +15,8 @@ LEAST_OUTER_M = 0.2
 """Nearer to the base is no room for a bin beside a cube, m."""
 CUBE_M, LEAST_CUBE_M, OF_OPENING = 0.045, 0.015, 0.6
 """Edge of the cube: the first, or this share of the gripper's opening, but not less than the second, m."""
+AROUND_CUP_M = 0.005
+"""Least distance of the rim of a suction cup from the edges of the cube, m."""
 ONE_JAW_M, TALL_M = 0.024, 0.05
 """Width of the object for a hand with one moving jaw, whose TCP is 15 mm from the fixed one, m; and height of an object
 narrower than the cube, whose middle would be lower than the fingers reach beyond the TCP, m."""
@@ -73,7 +75,7 @@ def scene_yaml(robot: Robot, arm: ArmSpec, area: WorkingArea) -> str | None:
 
     Args:
         robot: The robot, with spheres.
-        arm: Its arm, with a gripper.
+        arm: Its arm, with a gripper or a suction cup.
         area: Where the arm points its hand down.
 
     Returns:
@@ -86,10 +88,12 @@ def scene_yaml(robot: Robot, arm: ArmSpec, area: WorkingArea) -> str | None:
     if outer < LEAST_OUTER_M or low > 0.5 * scale:
         return None
     edge, tall = _object_size(robot, arm.gripper)
-    deep = min(max(0.04, 0.08 * scale), area.over_m - 0.5 * tall - RIM_M)
+    # Fingers hold the object at its middle, a cup at its top.
+    hanging = tall if arm.gripper.suction is not None else 0.5 * tall
+    deep = min(max(0.04, 0.08 * scale), area.over_m - hanging - RIM_M)
     inner = max(0.12, 0.22 * scale)
     # The open hand, or its jaw, passes beside the bin.
-    beside = -0.27 * scale + 0.5 * inner + WALL_M + arm.gripper.max_width_m + CLEAR_M + 0.7 * edge
+    beside = -0.27 * scale + 0.5 * inner + WALL_M + _open_m(arm.gripper) + CLEAR_M + 0.7 * edge
     right = max(0.02 * scale, beside)
     left = max(0.24 * scale, right + LEAST_SPREAD_M)
     front = max(FRONT_M * scale, _base_front(robot, arm) + BESIDE_M)
@@ -105,13 +109,21 @@ def scene_yaml(robot: Robot, arm: ArmSpec, area: WorkingArea) -> str | None:
 
 
 def _object_size(robot: Robot, gripper: GripperSpec) -> tuple[float, float]:
-    """Return width and height of an object that fits between the fingers, m."""
+    """Return width and height of an object that fits between the fingers, or that the rim of a cup fits onto, m."""
+    if gripper.suction is not None:
+        edge = max(CUBE_M, 2.0 * (gripper.suction.radius_m + AROUND_CUP_M))
+        return edge, edge
     stroke_m = gripper.max_width_m - gripper.min_width_m
     graspable_m = gripper.min_width_m + OF_STROKE * stroke_m
     edge = float(np.clip(max(OF_OPENING * gripper.max_width_m, graspable_m), LEAST_CUBE_M, CUBE_M))
     if _has_fixed_jaw(robot, gripper):
         edge = min(edge, ONE_JAW_M)
     return edge, edge if edge >= CUBE_M else TALL_M
+
+
+def _open_m(gripper: GripperSpec) -> float:
+    """Return the opening of the fingers, or the width of a suction cup, m."""
+    return gripper.max_width_m if gripper.suction is None else 2.0 * gripper.suction.radius_m
 
 
 def _has_fixed_jaw(robot: Robot, gripper: GripperSpec) -> bool:

@@ -42,6 +42,8 @@ __all__ = ["Pick", "PickParams"]
 APPROACH_SPEED = 0.8
 PLANS_AHEAD = 4
 """All grasps of one choice are looked at ahead within this many times ``allowed_planning_time``."""
+NARROW_ROOM_M = 0.016
+"""Room of an object between the fingers of a hand that opens no farther than it must, m."""
 SLIP_M = 0.03
 """The largest motion of the object in the hand between the grasp and the end of the lift."""
 
@@ -84,16 +86,40 @@ class Pick(StagedSkill[PickParams]):
         ]
 
     def chosen_stages(self, params: PickParams, context: Context) -> tuple[SkillStage, ...]:
-        """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there."""
-        sequences = self.stages(params, context)
+        """See ``StagedSkill``; with ``next_place``, of a grasp from which the object can be placed there.
+
+        Where a hand that is wide open has no way, as beside another object, one is tried that opens less.
+        """
         try:
-            if params.next_place is None or not params.is_closing:
-                return choose_stages(sequences, params, context, plans_approach=plans_approach(params))
-            budget_s = PLANS_AHEAD * params.allowed_planning_time
-            ahead = LookAhead(params.next_place, params.object, context, budget_s)
-            return _looking_ahead(sequences, params, context, ahead)
+            return self._chosen(params, context)
         except StepFailed as failure:
-            raise StepFailed(_with_unmade(failure.outcome, params, context)) from failure
+            narrower = _narrower(params, context) if failure.outcome.code is Code.NO_CANDIDATE else None
+            if narrower is None:
+                raise StepFailed(_with_unmade(failure.outcome, params, context)) from failure
+            return self._opening_less(narrower, params, context, failure.outcome)
+
+    def _chosen(self, params: PickParams, context: Context) -> tuple[SkillStage, ...]:
+        """Choose among the grasps with the hand as open as the goal says."""
+        sequences = self.stages(params, context)
+        if params.next_place is None or not params.is_closing:
+            return choose_stages(sequences, params, context, plans_approach=plans_approach(params))
+        budget_s = PLANS_AHEAD * params.allowed_planning_time
+        ahead = LookAhead(params.next_place, params.object, context, budget_s)
+        return _looking_ahead(sequences, params, context, ahead)
+
+    def _opening_less(
+        self, narrower: PickParams, params: PickParams, context: Context, failed: Outcome
+    ) -> tuple[SkillStage, ...]:
+        """Choose with a hand that opens less; what a wide open one could not reach is not left out."""
+        refused, context.refused = context.refused, []
+        try:
+            return self._chosen(narrower, context)
+        except StepFailed as failure:
+            text = f"with the hand open by {narrower.gripper_width * 1e3:.0f} mm: {failure.outcome.message}"
+            both = replace(failed, message=f"{failed.message}; {text}")
+            raise StepFailed(_with_unmade(both, params, context)) from failure
+        finally:
+            context.refused = refused
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """Return the pose before a grasp, back along its approach.
@@ -162,6 +188,22 @@ def _with_unmade(outcome: Outcome, params: PickParams, context: Context) -> Outc
     return (
         replace(outcome, message=f"{outcome.message}; of the object's shapes {unmade}") if unmade else outcome
     )
+
+
+def _narrower(params: PickParams, context: Context) -> PickParams | None:
+    """Return a goal whose hand opens only as far as its narrowest grasp needs; None where that is not less."""
+    gripper, world = context.arm_spec.gripper, context.world.snapshot()
+    if params.gripper_width or gripper is None or gripper.suction is not None:
+        return None
+    if params.grasp_poses or params.object not in world.states:
+        return None
+    try:
+        grasps = wanted_grasps(params, context, world, gripper, gripper.max_width_m)
+    except StepFailed:
+        return None
+    opening_m = min(grasp.width_m for grasp in grasps) + NARROW_ROOM_M
+    is_less = gripper.min_width_m < opening_m < gripper.max_width_m
+    return replace(params, gripper_width=opening_m) if is_less else None
 
 
 def _opening(params: PickParams, gripper: GripperSpec) -> float:
