@@ -24,6 +24,7 @@ from .postprocessing import timed_free, timed_line, tool_points
 from .scene.query import Query, Reader
 from .scene.scene import CollisionScene
 from .search.carried_clearance import remark
+from .search.free_motion import Path
 from .search.goal_search import find_pose
 from .search.joint_motion import find_joints
 from .search.requests import (
@@ -91,8 +92,7 @@ class Core:
         held = request.hold_vec_weight is not None and any(w > 0.0 for w in request.hold_vec_weight)
         if isinstance(request.goal, JointGoals) and not held:
             path, query = find_joints(arm, query, request.start_q, request.goal.q, request.seed, deadline)
-            limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-            return timed_free(path.points, query, limits, arm.joint_names, deadline), path.goal
+            return self._timed(path, query, request, arm, deadline), path.goal
         start, query = checked_start(arm, query, request.start_q)
         deadline.poll()
         if held and isinstance(request.goal, PathGoal):
@@ -106,8 +106,20 @@ class Core:
             return self._along(request, arm, query, start, request.goal, deadline), 0
         assert isinstance(request.goal, PoseGoals)
         path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
+        return self._timed(path, query, request, arm, deadline), goal
+
+    def _timed(
+        self, path: Path, query: Query, request: PlanRequest, arm: ArmSpec, deadline: Deadline
+    ) -> Trajectory:
+        """Return a free path in time, as far from obstacles as the path, or else as the query asks."""
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-        return timed_free(path.points, path.query or query, limits, arm.joint_names, deadline), goal
+        if path.query is not None:
+            try:
+                return timed_free(path.points, path.query, limits, arm.joint_names, deadline)
+            except Failed as failed:
+                if failed.outcome.code is not Code.PLAN_FAILED:
+                    raise
+        return timed_free(path.points, query, limits, arm.joint_names, deadline)
 
     def remark(self, request: PlanRequest, trajectory: Trajectory) -> str:
         """Return a sentence when a free motion keeps a carried object nearer to obstacles than it should; else nothing.

@@ -38,7 +38,7 @@ def find_joints(
         cuts: Number of tries to shorten the path.
 
     Returns:
-        The path, and the query with the margins with which it is free.
+        The path, and the query with the margins that the request asks for.
 
     Raises:
         Failed: as ``checked_start``, ``joint_goals`` and ``find``.
@@ -54,4 +54,4 @@ def find_joints(
     query = query.grazing_at(goals_q)
     good, owner = joint_goals(arm, query, goals_q)
     path = find_carrying(query, start, good, seed, deadline, cuts)
-    return Path(path.points, int(owner[path.goal])), path.query or query
+    return Path(path.points, int(owner[path.goal]), path.query), query
