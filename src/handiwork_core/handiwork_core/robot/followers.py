@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from handiwork_core.model.joint_kind import JointKind
 
-from .robot import Joint, Robot
+from .robot import GripperSpec, Joint, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,18 @@ def links_moved_by(joints: Mapping[str, Joint], names: Sequence[str]) -> frozens
         if joint.parent in moved or driven_by(joint, names) is not None:
             moved.add(joint.child)
     return frozenset(moved)
+
+
+def has_fixed_jaw(joints: Mapping[str, Joint], gripper: GripperSpec) -> bool:
+    """Return True for a hand one of whose fingers is part of it, which the gripper's joint does not move.
+
+    Args:
+        joints: All joints of the robot, in tree order.
+        gripper: Gripper of the hand; a suction cup has no fingers.
+    """
+    return bool(gripper.joint) and not links_moved_by(joints, (gripper.joint,)).issuperset(
+        gripper.finger_links
+    )
 
 
 def with_follower_limits(joints: Mapping[str, Joint], names: Iterable[str]) -> dict[str, Joint]:

@@ -14,7 +14,8 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.contracts.stages import SkillStage
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import World
-from handiwork_core.robot.robot import GripperSpec
+from handiwork_core.robot.followers import has_fixed_jaw
+from handiwork_core.robot.robot import GripperSpec, Robot
 from skill_server.motions.approach_planning import backed_off
 from skill_server.params.simbox_time import seconds
 from skill_server.state import gripper_state
@@ -28,7 +29,7 @@ N_CANDIDATES = 64
 RETREAT_M = 0.1
 """The default retreat after the release, back along the axis by which the gripper approaches."""
 RELEASE_OPENING_M = 0.03
-"""The fingers open by this much, so that they do not hit the walls of a narrow container."""
+"""Two fingers open by this much, one against a fixed jaw by half, so that they do not hit the walls of a container."""
 CARRY_SPEED = 0.6
 """The part of the allowed speed while carrying, so that grip and tracking have a reserve."""
 
@@ -66,7 +67,7 @@ def place_stages(
     gripper, world = context.arm_spec.gripper, context.world.snapshot()
     assert gripper is not None
     poses, unsupported = _place_poses(params, context, world, held, n)
-    opened = OpenGripper(_release_width(world, gripper))
+    opened = OpenGripper(_release_width(world, context.robot, gripper))
     sequences = [
         _stages(pre, place, params, gripper, opened, held.object, 0.01 * i)
         for i, (pre, place) in enumerate(poses)
@@ -135,8 +136,7 @@ def _stages(
     )
 
 
-def _release_width(world: World, gripper: GripperSpec) -> float:
+def _release_width(world: World, robot: Robot, gripper: GripperSpec) -> float:
     width = gripper_state.width_m(world, gripper)
-    return (
-        gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + RELEASE_OPENING_M))
-    )
+    more_m = 0.5 * RELEASE_OPENING_M if has_fixed_jaw(robot.joints, gripper) else RELEASE_OPENING_M
+    return gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + more_m))

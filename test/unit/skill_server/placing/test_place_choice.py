@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.commands import OpenGripper
 from handiwork_core.contracts.planning import (
     NO_Q,
     Attachment,
@@ -44,6 +45,21 @@ def made() -> Fakes:
 def release_poses(f: Fakes, params: PlaceParams) -> list[Pose]:
     Place().commands(params, f.context)
     return [candidate.world_T_ee[1] for request in f.planner.candidates for candidate in request.candidates]
+
+
+@pytest.mark.parametrize(
+    ("fingers", "opening_m"), [(("left_finger", "right_finger"), 0.07), (("left_finger", "hand"), 0.055)]
+)
+def test_one_finger_moves_as_far_from_the_object_as_each_of_two(
+    fingers: tuple[str, str], opening_m: float
+) -> None:
+    f = made()
+    gripper = f.context.arm_spec.gripper
+    assert gripper is not None
+    f.context.arm_spec = replace(f.context.arm_spec, gripper=replace(gripper, finger_links=fingers))
+    commands = Place().commands(PlaceParams(container="tray"), f.context)
+    (opened,) = {c.function for c in commands if isinstance(c.function, OpenGripper)}
+    assert opened.width_m == pytest.approx(opening_m)
 
 
 @pytest.mark.parametrize(("heights_from", "height"), [("support", 0.05 + 0.02), ("container_top", 0.05)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.robot.followers import links_moved_by
+from handiwork_core.robot.followers import has_fixed_jaw, links_moved_by
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.import_robot.working_area import WorkingArea
@@ -116,7 +116,7 @@ def _object_size(robot: Robot, gripper: GripperSpec) -> tuple[float, float]:
     stroke_m = gripper.max_width_m - gripper.min_width_m
     graspable_m = gripper.min_width_m + OF_STROKE * stroke_m
     edge = float(np.clip(max(OF_OPENING * gripper.max_width_m, graspable_m), LEAST_CUBE_M, CUBE_M))
-    if _has_fixed_jaw(robot, gripper):
+    if has_fixed_jaw(robot.joints, gripper):
         edge = min(edge, ONE_JAW_M)
     return edge, edge if edge >= CUBE_M else TALL_M
 
@@ -124,19 +124,6 @@ def _object_size(robot: Robot, gripper: GripperSpec) -> tuple[float, float]:
 def _open_m(gripper: GripperSpec) -> float:
     """Return the opening of the fingers, or the width of a suction cup, m."""
     return gripper.max_width_m if gripper.suction is None else 2.0 * gripper.suction.radius_m
-
-
-def _has_fixed_jaw(robot: Robot, gripper: GripperSpec) -> bool:
-    """Check whether a finger is part of the hand, which the gripper's joint does not move."""
-    moved = {
-        joint.child
-        for joint in robot.joints.values()
-        if gripper.joint in (joint.name, joint.mimic and joint.mimic.joint)
-    }
-    for joint in robot.joints.values():  # in tree order
-        if joint.parent in moved:
-            moved.add(joint.child)
-    return not moved.issuperset(gripper.finger_links)
 
 
 def _base_front(robot: Robot, arm: ArmSpec) -> float:
