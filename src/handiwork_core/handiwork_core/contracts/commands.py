@@ -119,7 +119,7 @@ class ExpectJoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriveBase:
-    """Drive the mobile base straight to its joint positions.
+    """Drive the mobile base to its joint positions: straight, or as a differential one by a turn, a drive and a turn.
 
     Attributes:
         q: Joint positions, (3,): x and y in m, yaw in rad.
