@@ -198,7 +198,7 @@ class RehearsedCell:
     def snapshot(self) -> World:
         """See ``WorldSource``; all is measured now, and at rest."""
         now_s, world = self._shared.now_s, self._shared.world
-        joints = JointState(now_s, world.joints.position)
+        joints = JointState(now_s, world.joints.position, dict.fromkeys(world.joints.position, 0.0))
         return replace(world, stamp_s=now_s, contacts_stamp_s=now_s, joints=joints)
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
