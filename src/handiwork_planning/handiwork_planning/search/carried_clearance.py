@@ -87,7 +87,7 @@ def remark(query: Query, path: Array) -> str:
     place = np.array(np.unravel_index(int(least.argmin()), least.shape))
     pair, gap_m = query.pair(place), float(least[tuple(place)])
     return (
-        f"what is carried has less room than {1e3 * CARRY_GAPS_M[0]:g} mm on this way: "
+        f"less than {1e3 * CARRY_GAPS_M[0]:g} mm are kept while something is carried: "
         f"{pair.a} and {pair.b} are {1e3 * gap_m:.1f} mm apart where they are nearest"
     )
 
