@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind
@@ -110,7 +111,7 @@ def covered(shape: Shape, seed: int) -> tuple[float, float]:
     chosen = corners[rng.choice(len(corners), 3000, p=areas / areas.sum())]
     points = np.einsum("ki,kij->kj", rng.dirichlet(np.ones(3), 3000), chosen)
     local = shape.object_T_shape.inverse().apply(balls[:, :3])
-    left_out = (np.linalg.norm(points[:, None] - local[None], axis=2) - balls[:, 3]).min(axis=1).max()
+    left_out = (cdist(points, local) - balls[:, 3]).min(axis=1).max()
     return float(left_out), float((shape_distances.distance(shape, local) + balls[:, 3]).max())
 
 
