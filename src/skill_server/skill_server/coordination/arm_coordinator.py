@@ -47,7 +47,7 @@ class ArmTraffic:
         world: Source of the world.
         clock: Time of the robot's world.
         held_by: Returns the recorded held objects of each arm.
-        patience_s: Steady time that one run may wait in all, s.
+        patience_s: Steady time that one run may wait in all, s; tries between two waits count, too.
         together: Arms that the run has besides this one, which move in its own steps alone.
     """
 
@@ -64,6 +64,8 @@ class ArmTraffic:
     _report: Report = field(default=lambda _progress: None)
     _progress: Progress = field(default=Progress("", 0, 1, 0.0))
     _waited_s: float = 0.0
+    _trying_since_s: float | None = None
+    """The steady time at which the last wait ended; None once a try has succeeded or was given up, s."""
     _refused: tuple[str, BodyPair | None] = ("", None)
     _reason: str = ""
     _visit: int | None = None
@@ -77,7 +79,7 @@ class ArmTraffic:
         Returns:
             The function to which the run must report.
         """
-        self._report, self._waited_s, self.why = report, 0.0, ""
+        self._report, self._waited_s, self._trying_since_s, self.why = report, 0.0, None, ""
         self._visit = self.board.enter(self.arm.name)
 
         def keep_and_report(progress: Progress) -> None:
@@ -165,24 +167,35 @@ class ArmTraffic:
         between = f" ({pair.a} - {pair.b})" if pair is not None else ""
         moves = self.board.moves(blocking_arm)
         self._report_wait(blocking_arm, f"it {'moves' if moves else 'stands'} in the way{between}")
-        begun_s = time.monotonic()
-        # Once the patience of the run is over, further requests, such as the next candidate of a search, only look.
-        look_s = LOOK_S if self._waited_s <= self.patience_s else 0.0
+        begun_s, may_try = time.monotonic(), False
+        if self._trying_since_s is not None:
+            self._waited_s += begun_s - self._trying_since_s
         try:
-            while not self.board.wait(self.arm.name, blocking_arm, events, look_s, self._visit):
-                here_s = time.monotonic() - begun_s
-                self.why = self._why_not(blocking_arm, here_s, between)
-                if should_stop() or self.why:
-                    return False
-                if here_s > AGAIN_S and self.board.moves(blocking_arm):
-                    return True
-            return not should_stop()
+            may_try = self._await_event(blocking_arm, between, events, should_stop)
+            return may_try
         finally:
-            self._waited_s += time.monotonic() - begun_s
+            ended_s = time.monotonic()
+            self._waited_s += ended_s - begun_s
+            self._trying_since_s = ended_s if may_try else None
+
+    def _await_event(self, blocking_arm: str, between: str, events: int, should_stop: ShouldStop) -> bool:
+        """Return True when a new try may succeed; False for the reason ``why``, or when the run must stop."""
+        begun_s = now_s = time.monotonic()
+        while self._waited_s + now_s - begun_s <= self.patience_s:
+            if self.board.wait(self.arm.name, blocking_arm, events, LOOK_S, self._visit):
+                return not should_stop()
+            now_s = time.monotonic()
+            self.why = self._why_not(blocking_arm, now_s - begun_s, between)
+            if should_stop() or self.why:
+                return False
+            if now_s - begun_s > AGAIN_S and self.board.moves(blocking_arm):
+                return True
+        self.why = f"{blocking_arm} was in the way{between} for {self.patience_s:g} s; see what it does"
+        return False
 
     def go_on(self) -> None:
         """Mark that no arm is in the way any more."""
-        self.why = ""
+        self.why, self._trying_since_s = "", None
         if self.board.waits_for(self.arm.name):
             self.board.go_on(self.arm.name, self._visit)
             self._report(self._progress)
@@ -246,8 +259,6 @@ class ArmTraffic:
         return [name for name in self.board.others(mine) if self.board.waits_for(name) == mine]
 
     def _why_not(self, blocking_arm: str, here_s: float, between: str) -> str:
-        if self._waited_s + here_s > self.patience_s:
-            return f"{blocking_arm} was in the way{between} for {self.patience_s:g} s; see what it does"
         if blocking_arm in self.together and not self.board.moves(blocking_arm):
             return f"{blocking_arm}, which has a part in this goal, stands in the way{between}"
         if here_s > STUCK_S and self.board.should_yield(self.arm.name):

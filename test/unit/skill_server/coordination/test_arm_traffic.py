@@ -205,6 +205,21 @@ def test_patience_ends(dual: Robot) -> None:
     assert result.code is Code.ARM_IN_THE_WAY and "0.2 s" in result.message
 
 
+def test_patience_ends_also_where_the_other_arm_moves_on_during_every_new_try(dual: Robot) -> None:
+    """Every event makes another try worth it; an arm that never rests must not keep the goal for ever."""
+    cell, left, right = sides(dual, patience_s=0.2)
+    cell.at[RIGHT] = 1.0
+
+    def busy(scene: SceneQuery) -> bool:
+        threading.Event().wait(0.01)
+        right.traffic.board.end(RIGHT)
+        return Cell.is_blocked(scene)
+
+    cell.is_blocked = busy  # type: ignore[method-assign]
+    result = left.plan(lambda: cell.asked > 1000)
+    assert result.code is Code.ARM_IN_THE_WAY and "0.2 s" in result.message
+
+
 def test_all_requests_of_a_search_wait_no_longer_than_the_patience_of_the_run(
     dual: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
