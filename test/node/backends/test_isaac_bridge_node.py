@@ -18,11 +18,11 @@ from std_msgs.msg import String
 
 from handiwork_core.intake.writer_sequences import HOLD_S
 from handiwork_core.model.outcome import Code
-from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
+from handiwork_ros.node.managed_node import STATUS_TOPIC
 from handiwork_ros.rclpy_support.qos import LATEST, STATUS
 from isaac_bridge.node import IsaacBridge
 from sim_bridge.node import SimBridge
-from support.nodes.ros_stage import Stage, stage, wait_for
+from support.nodes.ros_stage import stage, wait_for
 from support.nodes.sim_client import ABORTED, NAMES, ROBOT, SCENE, SUCCEEDED, Client
 from tf2_msgs.msg import TFMessage
 
@@ -38,14 +38,6 @@ FILES = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
 
 def parameters(**values: object) -> list[Parameter]:
     return [Parameter(name, value=value) for name, value in {**FILES, **values}.items()]
-
-
-def end(on: Stage, nodes: list[ManagedNode]) -> None:
-    ended = threading.Event()
-    on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
-    assert ended.wait(60.0)
-    for node in nodes:
-        node.end_shutdown()
 
 
 UNNAMED = "a node whose name is not known"
@@ -66,7 +58,7 @@ def wired() -> Iterator[Client]:
             wait_for(lambda: adapter.is_active and made.is_complete, 60.0)
             yield made
         finally:
-            end(on, [adapter, world])
+            on.end(adapter, world)
 
 
 @pytest.fixture
@@ -196,4 +188,4 @@ def test_an_articulation_that_lacks_a_joint_ends_the_adapter_with_its_name() -> 
             assert adapter.exit_code == 2
             wait_for(lambda: bool(received) and "fr3_finger_joint1" in received[-1].message)
         finally:
-            end(on, [adapter])
+            on.end(adapter)

@@ -118,10 +118,7 @@ def serving() -> Iterator[Client]:
             wait_for(made.steps.server_is_ready)
             yield made
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(60.0)
-            node.end_shutdown()
+            on.end(node)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from pathlib import Path
 
 import pytest
@@ -75,10 +74,7 @@ def test_the_base_is_where_localization_says_and_as_fast_as_odometry_says(tmp_pa
             assert frames.newest("map")[0] == "world"
             assert frames.newest("map")[1].translation_m == pytest.approx([1.0, 0.0, 0.0])
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(60.0)
-            node.end_shutdown()
+            on.end(node)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,8 +57,4 @@ def running(make: Callable[[Stage], Sequence[ManagedNode]]) -> Iterator[Backend]
             wait_for(lambda: all(node.is_active for node in nodes), 60.0)
             yield Backend(on, nodes)
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
-            assert ended.wait(60.0)
-            for node in nodes:
-                node.end_shutdown()
+            on.end(*nodes)

@@ -12,6 +12,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 
@@ -26,6 +27,14 @@ class Stage:
     def add(self, node: Node) -> None:
         self.nodes.append(node)
         self.executor.add_node(node)
+
+    def end(self, *nodes: ManagedNode) -> None:
+        """Shut nodes down in order, as their processes do, while they are still spun."""
+        ended = threading.Event()
+        self.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
+        assert ended.wait(60.0)
+        for node in nodes:
+            node.end_shutdown()
 
 
 def wait_for(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:

@@ -142,10 +142,7 @@ def simulation() -> Iterator[Client]:
             wait_for(lambda: node.is_active and made.is_complete, 30.0)
             yield made
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(60.0)
-            node.end_shutdown()
+            on.end(node)
 
 
 @pytest.fixture

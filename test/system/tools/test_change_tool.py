@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_another_robot_is_refused_before_anything_stops(running: Rig, folder: Pa
     assert words in outcome.message
     assert robots(running) == {str(FR3)}
     assert all(running.client.signs.is_active(name) for name in NODES)
+
+
+def test_a_folder_with_the_same_name_is_refused(running: Rig, tmp_path: Path) -> None:
+    """Frames of both would have the same names."""
+    twin = shutil.copytree(ROBOTS, tmp_path / "robots") / "fr3"
+    outcome = change_tool(twin)
+    assert outcome.code is Code.CONTRADICTION
+    assert "both robots have the name 'fr3'" in outcome.message
+    assert robots(running) == {str(FR3)}
+
+
+def test_a_link_to_the_present_robot_changes_nothing(running: Rig, tmp_path: Path) -> None:
+    (tmp_path / "linked").symlink_to(FR3)
+    outcome = change_tool(tmp_path / "linked")
+    assert outcome.ok, outcome
+    assert "already" in outcome.message
 
 
 def test_a_tool_without_room_brings_all_nodes_back(running: Rig) -> None:

@@ -107,7 +107,7 @@ def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
     lease, folder = Lease(domain_id), _open_folder()
     try:
         for name in sorted(set(full_names)):
-            file_name = f"{_name_file(domain_id, name)}.lock"
+            file_name = f"{node_file_name(domain_id, name)}.lock"
             file = _lock(folder, file_name, fcntl.LOCK_EX)
             if file is None:
                 lease.close()
@@ -141,7 +141,7 @@ def lease_node(domain_id: int, full_name: str) -> Lease:
     lease, folder, file_name = (
         Lease(domain_id),
         _open_folder(),
-        f"{_name_file(domain_id, full_name)}.node.lock",
+        f"{node_file_name(domain_id, full_name)}.node.lock",
     )
     try:
         file = _lock(folder, file_name, fcntl.LOCK_EX)
@@ -156,7 +156,13 @@ def lease_node(domain_id: int, full_name: str) -> Lease:
     return lease
 
 
-def _name_file(domain_id: int, full_name: str) -> str:
+def node_file_name(domain_id: int, full_name: str) -> str:
+    """Return the part that the names of all files of a node in ``runtime_folder`` have.
+
+    Args:
+        domain_id: The DDS domain.
+        full_name: Name of the node, with its namespace.
+    """
     return f"domain_{domain_id}_{full_name.strip('/').replace('/', '.')}"
 
 

@@ -11,7 +11,7 @@ import json
 import os
 from pathlib import Path
 
-from .domain import runtime_folder
+from .domain import node_file_name, runtime_folder
 
 
 def note_exchange(domain_id: int, full_name: str, launched: str, current: str) -> None:
@@ -66,8 +66,7 @@ def noted_exchange(domain_id: int, full_name: str, launched: str) -> str:
 
 
 def _file(domain_id: int, full_name: str) -> Path:
-    name = full_name.strip("/").replace("/", ".")
-    return runtime_folder() / f"handiwork_domain_{domain_id}_{name}.robot.json"
+    return runtime_folder() / f"handiwork_{node_file_name(domain_id, full_name)}.robot.json"
 
 
 def _parent() -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from handiwork_core.robot.followers import followers_of_arms
 from handiwork_core.robot.robot import Joint, Robot
 
 TOLERANCE = 1e-6
@@ -45,15 +48,19 @@ def tool_faults(before: Robot, after: Robot) -> list[str]:
             faults.append(
                 f"arm {name!r} has the controller {other.controller!r} instead of {arm.controller!r}"
             )
-        faults += _chain_faults(before, after, arm.joint_names[-1])
-    return faults
+        faults += _joint_faults(*(_chain(robot, arm.joint_names[-1]) for robot in (before, after)))
+    followers = [
+        [joint for name, joint in robot.joints.items() if name in followers_of_arms(robot)]
+        for robot in (before, after)
+    ]
+    return faults + _joint_faults(*followers)
 
 
-def _chain_faults(before: Robot, after: Robot, last: str) -> list[str]:
-    """Compare the joints from the root to the last one of an arm."""
-    one, other = (_chain(robot, last) for robot in (before, after))
-    if [joint.name for joint in one] != [joint.name for joint in other]:
-        return [f"the joints that carry {last!r} have other names or another order"]
+def _joint_faults(one: Sequence[Joint], other: Sequence[Joint]) -> list[str]:
+    """Compare joints that carry an arm, or that follow its joints."""
+    names = [[joint.name for joint in joints] for joints in (one, other)]
+    if names[0] != names[1]:
+        return [f"the joints that carry or follow an arm are {names[1]} instead of {names[0]}"]
     return [
         f"joint {joint.name!r} is another one: its type, axis, links or place differ"
         for joint, twin in zip(one, other, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +23,9 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.robot_files.other_tool import tool_faults
 from handiwork_ros.liveness.heartbeat import Heartbeats
+from handiwork_ros.node.managed_node import STATUS_PERIOD_S, STATUS_TOPIC
 from handiwork_ros.rclpy_support.background_node import BackgroundNode
-from handiwork_ros.rclpy_support.qos import LATCHED
+from handiwork_ros.rclpy_support.qos import LATCHED, STATUS
 from handiwork_ros.rclpy_support.service_call import NoAnswer, ServiceClients
 
 ROBOT_DIR = "robot_dir"
@@ -48,7 +50,6 @@ SETTLE_S = 1.5
 """The time in which the last nodes are discovered after the first ones, s."""
 ANSWER_S = 30.0
 """The longest wait for a parameter, or for a node to stop or to begin again, s."""
-POLL_S = 0.05
 
 
 class _Refused(Exception):
@@ -96,6 +97,8 @@ class _Change:
         self._node, self._loading_s, self._report = background.node, loading_s, report
         self._signs, self._services = Heartbeats(self._node), ServiceClients(self._node)
         self._safety: SafetyState | None = None
+        self._changed = threading.Event()
+        self._node.create_subscription(NodeStatus, STATUS_TOPIC, lambda _status: self._changed.set(), STATUS)
         self._node.create_subscription(SafetyState, "safety/state", self._on_safety, LATCHED)
 
     def close(self) -> None:
@@ -110,10 +113,11 @@ class _Change:
         names = sorted(robots, key=lambda name: LAST.index(name) if name in LAST else -1)
         self._refuse_unsettled(names)
         present = robots["robot_description"]
-        if all(folder == str(robot_dir) for folder in robots.values()) and self._are_active(names):
+        is_there = _is_same(present, str(robot_dir))
+        if all(_is_same(folder, str(robot_dir)) for folder in robots.values()) and self._are_active(names):
             return Outcome(Code.OK, f"all nodes have the robot {robot_dir} already")
         before, after = _loaded(Path(present)), _loaded(robot_dir)
-        if before.name != after.name and (faults := tool_faults(before, after)):
+        if not is_there and (faults := tool_faults(before, after)):
             raise _Refused(f"{after.name!r} is not {before.name!r} with another tool: {'; '.join(faults)}")
         scale = self._speed_scale()
         try:
@@ -139,7 +143,7 @@ class _Change:
 
         A node that is active with this robot stays as it is: a simulation that begins again begins with its scene.
         """
-        has_robot = {name: self._robot_of(name) == robot_dir for name in names}
+        has_robot = {name: _is_same(self._robot_of(name), robot_dir) for name in names}
         names = [name for name in names if not (has_robot[name] and self._signs.is_active(name))]
         for name in names:
             self._unconfigure(name)
@@ -257,7 +261,9 @@ class _Change:
         return answer
 
     def _pause(self) -> None:
-        time.sleep(POLL_S)  # noqa: TID251 - polls what other nodes send
+        """Wait for the next status of a node; a node that is silent sends none."""
+        self._changed.wait(STATUS_PERIOD_S)
+        self._changed.clear()
 
 
 def _loaded(folder: Path) -> Robot:
@@ -265,3 +271,8 @@ def _loaded(folder: Path) -> Robot:
         return load_robot(folder)
     except ConfigError as error:
         raise _Refused(str(error)) from error
+
+
+def _is_same(folder: str, other: str) -> bool:
+    """Return True for two paths of one folder, such as a link in the share of a package and what it leads to."""
+    return Path(folder).resolve() == Path(other).resolve()

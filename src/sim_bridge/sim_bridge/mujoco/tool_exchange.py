@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from handiwork_core.robot.followers import links_moved_by
 from handiwork_core.robot.robot import Robot
 from sim_bridge.mujoco.simulation import Simulation
 from sim_bridge.mujoco.world import MujocoWorld
@@ -56,8 +57,4 @@ def links_of_tools(robot: Robot) -> frozenset[str]:
     Args:
         robot: The robot.
     """
-    carried = {robot.joints[arm.joint_names[-1]].child for arm in robot.arms.values()}
-    for joint in robot.joints.values():  # in tree order
-        if joint.parent in carried:
-            carried.add(joint.child)
-    return frozenset(carried)
+    return links_moved_by(robot.joints, [arm.joint_names[-1] for arm in robot.arms.values()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,10 +74,7 @@ def joined(robot: Robot, folder: Path, groups: Sequence[Sequence[str]]) -> Itera
         try:
             yield cell
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(60.0)
-            node.end_shutdown()
+            on.end(node)
 
 
 def moving(robot: Robot, but: Sequence[str]) -> list[str]:

@@ -67,10 +67,7 @@ def test_an_arm_without_a_wrench_is_named_and_does_not_move() -> None:
                 moved = result_of(client)
             assert moved.error_code == ErrorCode.SUCCESSFUL, moved.error_string
         finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
-            assert ended.wait(60.0)
-            node.end_shutdown()
+            on.end(node)
 
 
 def diagnosis(node: SafetyNode) -> Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Mimic
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.robot_files.other_tool import tool_faults
 from support.paths import ROBOTS
@@ -51,3 +52,10 @@ def test_another_controller_is_named() -> None:
     arm = replace(ROBOTIQ.arms["fr3_arm"], controller_name="other_controller")
     (fault,) = tool_faults(FR3, replace(ROBOTIQ, arms={"fr3_arm": arm}))
     assert "'other_controller' instead of 'fr3_arm_controller'" in fault
+
+
+def test_joints_that_follow_an_arm_are_part_of_it() -> None:
+    follower = replace(ROBOTIQ.joints["robotiq_85_left_knuckle_joint"], mimic=Mimic("fr3_joint2", 1.0, 0.0))
+    other = replace(ROBOTIQ, joints={**ROBOTIQ.joints, follower.name: follower})
+    (fault,) = tool_faults(FR3, other)
+    assert "that carry or follow an arm are ['robotiq_85_left_knuckle_joint']" in fault

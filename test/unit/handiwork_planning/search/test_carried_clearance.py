@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,10 +20,15 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape
 from handiwork_core.robot.robot import Robot
+from handiwork_planning import planner
 from handiwork_planning.cpu_engine import CpuEngine
+from handiwork_planning.postprocessing import timed_free
+from handiwork_planning.scene.query import Query
 from handiwork_planning.search.carried_clearance import CARRY_GAPS_M, NEAR_M
+from handiwork_planning.search.requests import Failed
 from support.planning.demo_world import box, hand_down, world_of
 
 GAP_M = CARRY_GAPS_M[0]
@@ -123,6 +130,24 @@ def test_a_way_with_less_room_is_taken_where_there_is_no_other_and_the_plan_says
     assert 0.0 < least_distance(engine, scene, result) < 0.0085
     assert "rod and collar" in result.message
     assert engine.validate("", result.trajectory, scene, start).code is Code.OK  # type: ignore[arg-type]
+
+
+def test_a_path_that_cannot_be_timed_with_its_distance_is_timed_without(
+    engine: Engine, robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, end, scene = wall_between(engine, robot, 0.4, 0.3)
+    margins = list[float]()
+
+    def timed(points: Array, query: Query, *others: Any) -> Trajectory:
+        margins.append(float(query.margins[query.carried, : len(query.scene.kind)].max()))
+        if margins[-1] >= GAP_M:
+            raise Failed(Code.PLAN_FAILED, "the timed path touches")
+        return timed_free(points, query, *others)
+
+    monkeypatch.setattr(planner, "timed_free", timed)
+    result = engine.plan(PlanRequest("", begin, JointGoals((end,)), scene), never_stop)
+    assert result.code is Code.OK, result.message
+    assert len(margins) == 2 and margins[1] < margins[0]
 
 
 def test_a_hand_that_carries_nothing_keeps_no_more_than_before(engine: Engine, robot: Robot) -> None:
