@@ -35,7 +35,7 @@ from robot_description.spheres.sphere_cover import (
     fitted,
 )
 
-from .cup_facts import CUP_PROTRUSION_M, CupFacts, with_cup
+from .cup_facts import CUP_PROTRUSION_M, CupFacts, with_cup, with_rim
 from .gripper_facts import GripperFacts
 from .gripper_frames import AddedFrame, all_with_own_frames
 from .hand_spheres import with_room
@@ -118,12 +118,14 @@ def describe(
     remarks = Remarks(missing=list(given.notes), doubtful=doubts(model, root))
     arms, cup = named_arms(model, urdf, wanted, given, remarks), None
     if wanted.cup_link:
-        arms, cup = with_cup(arms, model, wanted.cup_link, wanted.cup_radius_m)
-        text = f"a rim of {2e3 * cup.radius_m:g} mm, 80 kPa, friction 0.5; take the maker's"
-        remarks.assumed.append(f"arms.{cup.arm}.suction: {text}")
+        arms, cup = with_cup(arms, model, wanted.cup_link)
     if solids is None:
         progress(f"reading the collision shapes of {len(model.links)} links")
         solids = all_solids(root, urdf)
+    if cup is not None:
+        cup, source = with_rim(cup, solids.get(cup.link, ()), wanted.cup_radius_m)
+        text = f"a rim {2e3 * cup.radius_m:g} mm wide ({source}), 80 kPa, friction 0.5; take the maker's"
+        remarks.assumed.append(f"arms.{cup.arm}.suction: {text}")
     hands = _hands(model.joints, arms)
     spheres = given.spheres or _fitted(solids, wanted, hands, progress)
     if not spheres:

@@ -37,7 +37,7 @@ class Wanted:
         seed: Seed of these configurations.
         is_coarse: Whether the arm gets few, large spheres, which are there sooner; those of hands stay as they are.
         cup_link: Link of a suction cup; empty: none.
-        cup_radius_m: Radius of its rim, m.
+        cup_radius_m: Radius of its rim, m; None: that of the end of its shape.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Wanted:
     seed: int = 0
     is_coarse: bool = False
     cup_link: str = ""
-    cup_radius_m: float = 0.02
+    cup_radius_m: float | None = None
 
 
 @dataclass(slots=True)

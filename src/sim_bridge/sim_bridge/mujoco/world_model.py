@@ -23,6 +23,7 @@ from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.mujoco.belts import make_belt, part_fixtures, soften
+from sim_bridge.mujoco.cup_lip import soften_lips
 from sim_bridge.mujoco.parts import add_part
 from sim_bridge.mujoco.suction import add_seals
 
@@ -83,6 +84,7 @@ def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
     add_seals(mj, spec, robot, scene)
     try:
         model = spec.compile()
+        soften_lips(mj, spec, model, robot)
         _add_servos(mj, spec, model, robot)
         return spec.compile()
     except ValueError as error:

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import expand, load_robot
-from robot_description.import_robot.cup_facts import cup_yaml, with_cup
+from robot_description.import_robot.cup_facts import CupFacts, cup_yaml, with_cup, with_rim
 from robot_description.import_robot.gripper_facts import GripperFacts
 from robot_description.import_robot.hand_spheres import ROOM_M, room, with_room
 from robot_description.import_robot.new_robot import describe
 from robot_description.import_robot.new_robot_arms import Wanted
 from robot_description.import_robot.survey import FoundArm, find_arms
+from robot_description.solids.primitives import Solid
 from robot_description.spheres.sphere_cover import all_solids, fitted
 from support.paths import DATA, ROBOTS
 
@@ -28,13 +30,47 @@ BENCH = DATA / "robots" / "bench_arm" / "bench_arm.urdf"
 def test_a_cup_gets_the_frames_and_the_length_that_the_robot_of_the_project_has() -> None:
     model, _ = (read_urdf(expand(UR10), UR10), None)
     (found,) = find_arms(model)
-    arms, cup = with_cup({"ur10_arm": found}, model, "suction_cup", 0.02)
+    arms, cup = with_cup({"ur10_arm": found}, model, "suction_cup")
     written = load_robot(ROBOTS / "ur10_suction").arm("")
     assert written.gripper is not None and written.gripper.suction is not None
     assert cup.tcp_m == pytest.approx(written.gripper.tcp_offset_m, abs=1e-9)
     assert (arms["ur10_arm"].tcp_link, arms["ur10_arm"].joints) == ("suction_tip", tuple(written.joint_names))
     lines = "\n".join(cup_yaml(cup))
     assert "max_pull: 100.5" in lines and "link: suction_cup" in lines
+
+
+def cup_of_the_ur10() -> tuple[CupFacts, tuple[Solid, ...]]:
+    """Return the cup and the shapes of its link, which end 3 mm before the rim."""
+    text = expand(UR10)
+    model = read_urdf(text, UR10)
+    (found,) = find_arms(model)
+    _, cup = with_cup({"ur10_arm": found}, model, "suction_cup")
+    return cup, all_solids(ET.fromstring(text), UR10)["suction_cup"]
+
+
+def test_the_rim_is_as_wide_as_the_end_of_the_shape() -> None:
+    cup, shapes = cup_of_the_ur10()
+    seen, source = with_rim(cup, shapes, None)
+    assert seen.radius_m == pytest.approx(0.02, abs=1e-4)
+    assert source == "the end of suction_cup's shape"
+    given, _ = with_rim(cup, shapes, 0.011)
+    assert given.radius_m == 0.011
+    assert "max_pull: 30.4" in "\n".join(cup_yaml(given))
+
+
+def test_a_rim_without_a_shape_has_the_usual_width() -> None:
+    cup, shapes = cup_of_the_ur10()
+    far = replace(cup, link_T_tip=Pose.of((0.0, 0.0, 0.05)))
+    for one, given in ((cup, ()), (far, shapes)):
+        seen, source = with_rim(one, given, None)
+        assert (seen.radius_m, source) == (0.02, "no shape of suction_cup ends there")
+
+
+@pytest.mark.parametrize("radius_m", [0.0, -0.01, float("nan")])
+def test_a_radius_that_is_none_is_refused(radius_m: float) -> None:
+    cup, shapes = cup_of_the_ur10()
+    with pytest.raises(ConfigError, match=r"--cup-radius: .* mm; give the radius of the rim"):
+        with_rim(cup, shapes, radius_m)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +80,14 @@ def test_a_link_that_is_no_cup_is_refused(link: str, words: str) -> None:
     model = read_urdf(expand(UR10), UR10)
     (found,) = find_arms(model)
     with pytest.raises(ConfigError, match=words):
-        with_cup({"ur10_arm": found}, model, link, 0.02)
+        with_cup({"ur10_arm": found}, model, link)
 
 
 def test_fingers_beside_a_cup_are_refused() -> None:
     model = read_urdf(BENCH.read_text(encoding="utf-8"), BENCH)
     (found,) = find_arms(model)
     with pytest.raises(ConfigError, match="has fingers too"):
-        with_cup({"bench_arm": found}, model, "palm_tcp", 0.02)
+        with_cup({"bench_arm": found}, model, "palm_tcp")
 
 
 def coarse() -> tuple[Robot, FoundArm]:

@@ -61,7 +61,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--refine", action="store_true", help="go on where an interrupted command has stopped"
     )
-    parser.add_argument("--cup-radius", type=float, default=20.0, help="of the rim of that cup [mm]")
+    parser.add_argument(
+        "--cup-radius",
+        type=float,
+        help="of the rim of that cup [mm]; without it that of the end of its shape",
+    )
     parser.set_defaults(run=run)
 
 
@@ -95,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         options.protrusion / 1e3,
         options.samples,
         cup_link=options.suction,
-        cup_radius_m=options.cup_radius / 1e3,
+        cup_radius_m=None if options.cup_radius is None else options.cup_radius / 1e3,
     )
     with tempfile.TemporaryDirectory() as meshes, Steps("new-robot") as steps:
         read = _read(urdf, _arguments(options.arguments), Path(meshes))
