@@ -28,7 +28,7 @@ from skill_server.stages.commands import stage_commands
 from skill_server.stages.selection import choose_stages
 from skill_server.state import gripper_state
 
-from .params import HandStepParams, TwoHandParams
+from .params import BACK, HandStepParams, TwoHandParams
 from .search import FoundMeeting
 
 CALM, SLOW = 0.3, 0.4
@@ -36,8 +36,6 @@ CALM, SLOW = 0.3, 0.4
 
 At full speed the hand of a long arm exceeds what the safety layer allows on a way as long as the first.
 """
-BACK = (1.0, 0.7, 0.4)
-"""Shares of the approach by which a hand may leave the object; the first that is possible is taken."""
 
 
 class HandStep(Skill[HandStepParams]):

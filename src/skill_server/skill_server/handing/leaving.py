@@ -7,8 +7,8 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import OK, Code
 from skill_server.params.retry_policy import UNREACHED
 
-from .hand_step import BACK, HandStep, release, retreat
-from .params import TwoHandParams
+from .hand_step import HandStep, release, retreat
+from .params import BACK, TwoHandParams
 
 REFUSED = {Code.NO_CANDIDATE, Code.JOINT_LIMIT, Code.ARM_IN_THE_WAY, *UNREACHED}
 """Failures of a retreat after which a shorter one may be possible: nothing has moved."""

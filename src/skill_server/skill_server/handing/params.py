@@ -8,6 +8,9 @@ from handiwork_core.contracts.skill_params import SKILL, SkillParams
 from handiwork_core.contracts.stages import SkillStage
 from skill_server.placing.params import PlaceParams
 
+BACK = (1.0, 0.7, 0.4)
+"""Shares of the approach by which a hand may leave the object; the first that is possible is taken."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoHandParams(SkillParams):

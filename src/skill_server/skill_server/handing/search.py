@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.contracts.planning import Attachment, Candidate, CandidateVerdict, OtherArm, SceneQuery
+from handiwork_core.contracts.planning import (
+    Attachment,
+    Candidate,
+    CandidateVerdict,
+    JointGoals,
+    OtherArm,
+    SceneQuery,
+)
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import BodyPair, Code, Outcome
@@ -17,19 +24,21 @@ from handiwork_core.model.world import World
 from skill_server.motions.approach_planning import backed_off
 from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.motions.candidate_selection import Ways, cause_of
-from skill_server.motions.planner_requests import judge_candidates
+from skill_server.motions.planner_requests import judge_candidates, plan_motion
 from skill_server.state.gripper_state import arm_q
 from skill_server.state.scene_query import gripper_joints, measured_gripper_joints, touch_pairs, width_across
 
 from .arm_samples import arm_samples
 from .meetings import Meeting, meetings
-from .params import HandoverParams
+from .params import BACK, HandoverParams
 from .place_ahead import PlaceAhead
 from .taking_grasps import taking_grasps
 
 GIVER_SAMPLES, TAKER_SAMPLES = 4000, 40000
 BATCH = 16
 """Poses of the giving hand that one request asks for."""
+MORE_PLACES = 160
+"""So many places are looked at for a better one once there is a last resort."""
 SAME_Q_RAD = 0.02
 SAME_M, SAME_RAD = 0.03, 0.3
 """A place to meet is not tried again where one that did not serve differs by less."""
@@ -50,6 +59,16 @@ class FoundMeeting:
     world_T_giver: Pose
     giver_q: Array
     grasps: tuple[Pose, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _After:
+    """The moment when both hands hold the object, with one grasp of the taking hand."""
+
+    grasp: Pose
+    taker_q: Array
+    giver_q: Array
+    world: World
 
 
 class NowhereToMeet(StepFailed):
@@ -76,9 +95,14 @@ class MeetingSearch:
     _causes: dict[str, Counter[str]] = field(default_factory=dict)
     _asked: Counter[str] = field(default_factory=Counter)
     _blocking: BodyPair | None = None
+    _last_resort: FoundMeeting | None = None
+    """The first place that the giving hand can leave by a part of the way only, or whose arm cannot go home."""
 
     def run(self) -> FoundMeeting:
         """Return the most promising place that is possible for both arms.
+
+        The giving hand can leave it by the whole way, and its arm can go home then, beside the other arm. If there is
+        no such place, it is the first one that the hand can leave at all.
 
         Raises:
             NowhereToMeet: NO_CANDIDATE; no place was left to ask the planner about.
@@ -89,7 +113,24 @@ class MeetingSearch:
         places = [one for one in self._places(world) if not self._is_tried(one.world_T_object)]
         if not places:
             raise NowhereToMeet(Outcome(Code.NO_CANDIDATE, self._words(0), "select"))
+        try:
+            found = self._first_good(places, world, until_s) or self._last_resort
+        except StepFailed as failed:
+            if failed.outcome.code is not Code.PLAN_BUDGET or self._last_resort is None:
+                raise
+            found = self._last_resort
+        if found is not None:
+            return found
+        raise StepFailed(
+            Outcome(Code.NO_CANDIDATE, self._words(len(places)), "select", blocking=self._blocking)
+        )
+
+    def _first_good(self, places: Sequence[Meeting], world: World, until_s: float) -> FoundMeeting | None:
+        """Return the first place that is no last resort; once there is one, only some more are looked at."""
+        end = len(places)
         for begin in range(0, len(places), BATCH):
+            if begin >= end:
+                break
             batch = places[begin : begin + BATCH]
             verdicts = self._ask_giver(batch, world, until_s)
             for place, verdict in zip(batch, verdicts, strict=True):
@@ -97,9 +138,9 @@ class MeetingSearch:
                     continue
                 if (found := self._met(place, verdict.q[0], world, until_s)) is not None:
                     return found
-        raise StepFailed(
-            Outcome(Code.NO_CANDIDATE, self._words(len(places)), "select", blocking=self._blocking)
-        )
+            if self._last_resort is not None:
+                end = min(end, begin + MORE_PLACES)
+        return None
 
     def _places(self, world: World) -> tuple[Meeting, ...]:
         giver, taker = self.giver, self.taker
@@ -147,16 +188,24 @@ class MeetingSearch:
         world_T_giver = hand_at(giver, giver_q)
         world_T_object = world_T_giver @ self.held.link_T_object
         verdicts = self._ask_taker(place, world_T_object, giver_q, world, until_s)
-        good = [(one.cost, i) for i, one in enumerate(verdicts) if one.code is Code.OK]
-        leaves = [
-            i
-            for _, i in sorted(good)
-            if self._can_leave(place.grasps[i], verdicts[i].q[-1], giver_q, world, until_s)
-        ]
-        leaves = self._serving(leaves, place, verdicts, world_T_object, until_s)
-        if not leaves:
-            return None
-        return FoundMeeting(world_T_object, world_T_giver, giver_q, tuple(place.grasps[i] for i in leaves))
+        good = [i for _, i in sorted((one.cost, i) for i, one in enumerate(verdicts) if one.code is Code.OK)]
+
+        def found(grasps: list[int]) -> FoundMeeting | None:
+            chosen = tuple(place.grasps[i] for i in grasps)
+            return FoundMeeting(world_T_object, world_T_giver, giver_q, chosen) if chosen else None
+
+        for share in BACK:
+            after = {i: _After(place.grasps[i], verdicts[i].q[-1], giver_q, world) for i in good}
+            ends = {i: q for i, one in after.items() if (q := self._left(one, share, until_s)) is not None}
+            serves = self._serving(list(ends), place, verdicts, world_T_object, until_s)
+            home = [i for i in serves if share == BACK[0] and self._goes_home(after[i], ends[i], until_s)]
+            if (best := found(home)) is not None:
+                return best
+            self._last_resort = self._last_resort or found(serves)
+            if self._last_resort is not None:
+                break
+            good = [i for i in good if i not in ends]
+        return None
 
     def _serving(
         self,
@@ -199,26 +248,52 @@ class MeetingSearch:
         start_q, scenes = arm_q(world, taker.arm_spec), (before, replace(before, allowed=touching))
         return self._ask(taker, "taking hand", start_q, ways, scenes, until_s)
 
-    def _can_leave(self, grasp: Pose, taker_q: Array, giver_q: Array, world: World, until_s: float) -> bool:
-        """Ask whether the giving hand, open, can go straight back from the object in the other hand."""
-        giver, taker = self.giver, self.taker
-        gripper, name = giver.arm_spec.gripper, self.held.object
+    def _left(self, after: _After, share: float, until_s: float) -> Array | None:
+        """Return where the giving arm is once its open hand has gone straight back by a share; None if it cannot."""
+        giver = self.giver
+        gripper = giver.arm_spec.gripper
         assert gripper is not None
-        taken = Attachment(name, taker.arm_spec.ee_link, grasp.inverse())
-        closed, at = taker.arm_spec.gripper, world.states[name].world_T_object @ grasp
-        assert closed is not None
-        joints = gripper_joints(taker.robot, closed, width_across(world, name, at, closed))
-        scene = SceneQuery(
-            no_obstacles(self.params.ignore_substring, giver, world),
-            allowed=touch_pairs(giver.robot, giver.arm_spec, (), frozenset({name})),
-            gripper_m=gripper_joints(giver.robot, gripper, gripper.max_width_m),
-            others=(OtherArm(taker.arm_spec.name, taker_q[None], (taken,), joints),),
+        here = hand_at(giver, after.giver_q)
+        way = Candidate((here, backed_off(here, gripper, share * self.params.approach_offset)))
+        what = "way back" if share == BACK[0] else f"way back by {share:.0%}"
+        touching = touch_pairs(giver.robot, giver.arm_spec, (), frozenset({self.held.object}))
+        (verdict,) = self._ask(
+            giver, what, after.giver_q, (way,), (self._after_it(after, touching),), until_s
         )
-        here = hand_at(giver, giver_q)
-        way = Candidate((here, backed_off(here, gripper, self.params.approach_offset)))
-        (verdict,) = self._ask(giver, "way back", giver_q, (way,), (scene,), until_s)
         # The planner looks for a configuration of the first pose as well; the arm will be in this one alone.
-        return verdict.code is Code.OK and bool(np.abs(verdict.q[0] - giver_q).max() < SAME_Q_RAD)
+        is_here = verdict.code is Code.OK and np.abs(verdict.q[0] - after.giver_q).max() < SAME_Q_RAD
+        return verdict.q[-1] if is_here else None
+
+    def _goes_home(self, after: _After, from_q: Array, until_s: float) -> bool:
+        """Ask whether the giving arm can go home beside the other one, which has the object."""
+        giver, home = self.giver, JointGoals(self.giver.arm_spec.home_q[None])
+        left_s = min(self.params.allowed_planning_time, until_s - time.monotonic())
+        if left_s <= 0.0:
+            return False
+        params, scene = replace(self.params, allowed_planning_time=left_s), self._after_it(after, frozenset())
+        result = plan_motion(giver, params, from_q, home, scene, speed=1.0)
+        self._asked["home"] += 1
+        if result.code is not Code.OK:
+            pair = result.blocking
+            between = "" if pair is None else f" ({pair.a} - {pair.b})"
+            self._causes.setdefault("home", Counter())[f"{result.code.name}{between}"] += 1
+        return result.code is Code.OK
+
+    def _after_it(self, after: _After, allowed: frozenset[BodyPair]) -> SceneQuery:
+        """Return the scene for the giving arm, whose hand is open, while the object is in the other hand."""
+        giver, taker, name = self.giver, self.taker, self.held.object
+        opens, closes = giver.arm_spec.gripper, taker.arm_spec.gripper
+        assert opens is not None
+        assert closes is not None
+        taken = Attachment(name, taker.arm_spec.ee_link, after.grasp.inverse())
+        at = after.world.states[name].world_T_object @ after.grasp
+        joints = gripper_joints(taker.robot, closes, width_across(after.world, name, at, closes))
+        return SceneQuery(
+            no_obstacles(self.params.ignore_substring, giver, after.world),
+            allowed=allowed,
+            gripper_m=gripper_joints(giver.robot, opens, opens.max_width_m),
+            others=(OtherArm(taker.arm_spec.name, after.taker_q[None], (taken,), joints),),
+        )
 
     def _ask(
         self,
