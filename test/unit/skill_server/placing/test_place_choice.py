@@ -12,18 +12,20 @@ from handiwork_core.contracts.commands import OpenGripper
 from handiwork_core.contracts.planning import (
     NO_Q,
     Attachment,
+    CandidatesRequest,
     CandidatesResult,
     CandidateVerdict,
 )
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.geometry import Pose, Rotation
-from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.outcome import OK, BodyPair, Code, Outcome
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
 from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.placing.place_stages import N_CANDIDATES
 from skill_server.placing.release_points import Held, upright_rotations
-from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.skills.pick_place.place import MORE_CANDIDATES, Place, PlaceParams
 
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 
@@ -110,8 +112,66 @@ def test_no_candidate_counts_the_causes() -> None:
     with pytest.raises(StepFailed) as caught:
         Place().commands(PlaceParams(container="tray"), f.context)
     assert caught.value.outcome.code is Code.NO_CANDIDATE
-    assert "64 GOAL_IN_COLLISION (gantry/hand - tray)" in caught.value.outcome.message
+    assert "256 GOAL_IN_COLLISION (gantry/hand - tray)" in caught.value.outcome.message
     assert caught.value.outcome.blocking == BodyPair("gantry/hand", "tray")
+
+
+def asked_for(
+    params: PlaceParams, takes_s: float = 0.0, good: int = -1, code: Code = Code.OK
+) -> tuple[list[int], Outcome]:
+    """Place with a planner to which one candidate of all is good, and return how many it was asked about each time.
+
+    Args:
+        params: Parameters of the goal.
+        takes_s: Planning time of one question, s.
+        good: Number of the good candidate, in the order of the questions; -1: none.
+        code: Answer to all questions after the first sample.
+
+    Returns:
+        The numbers of candidates of the questions, and the outcome.
+    """
+    f, asked = made(), list[int]()
+
+    def check(request: CandidatesRequest, *, should_stop: object) -> CandidatesResult:
+        before, n = sum(asked), len(request.candidates)
+        asked.append(n)
+        if before >= N_CANDIDATES and code is not Code.OK:
+            return CandidatesResult(code, "the time is over", (), takes_s)
+        bad = CandidateVerdict(Code.NO_IK, NO_Q)
+        ok = CandidateVerdict(Code.OK, np.zeros((len(request.candidates[0].world_T_ee), 6)), 1.0)
+        found = tuple(ok if before + i == good else bad for i in range(n))
+        return CandidatesResult(Code.OK, "", found, takes_s)
+
+    f.planner.check_candidates = check  # type: ignore[method-assign, assignment]
+    try:
+        Place().commands(params, f.context)
+    except StepFailed as failed:
+        return asked, failed.outcome
+    return asked, OK
+
+
+def test_more_releases_are_sampled_where_none_of_the_first_is_possible() -> None:
+    tray = PlaceParams(container="tray")
+    asked, outcome = asked_for(tray, good=5)
+    assert outcome.ok
+    assert sum(asked) <= N_CANDIDATES
+    asked, outcome = asked_for(tray, good=N_CANDIDATES + 100)
+    assert outcome.ok
+    assert N_CANDIDATES < sum(asked) <= N_CANDIDATES + MORE_CANDIDATES
+    asked, outcome = asked_for(tray)
+    assert outcome.code is Code.NO_CANDIDATE
+    assert sum(asked) == N_CANDIDATES + MORE_CANDIDATES
+
+
+def test_no_more_releases_are_sampled_without_time_or_with_given_poses() -> None:
+    tray = PlaceParams(container="tray", allowed_planning_time=1.0)
+    asked, outcome = asked_for(tray, takes_s=0.6)
+    assert (sum(asked), outcome.message) == (N_CANDIDATES, "none of 64 candidates can be done: 64 NO_IK")
+    given = replace(tray, place_poses=(Pose.of((0.4, -0.3, 0.3), DOWN),))
+    asked, outcome = asked_for(given)
+    assert (sum(asked), outcome.message) == (1, "none of 1 candidates can be done: 1 NO_IK")
+    asked, outcome = asked_for(tray, code=Code.PLAN_BUDGET)
+    assert outcome.message == "none of 64 candidates can be done: 64 NO_IK"
 
 
 def test_a_small_tilt_is_taken_out_and_a_large_one_kept() -> None:

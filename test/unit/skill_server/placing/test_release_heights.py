@@ -21,6 +21,7 @@ from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Fakes
 from skill_server.geometry.vertical_spans import body_triangles, vertical_spans
+from skill_server.placing.place_stages import N_CANDIDATES
 from skill_server.skills.pick_place.place import Place, PlaceParams
 
 from .test_place_choice import made
@@ -54,7 +55,7 @@ def bin_of(depth_m: float) -> tuple[Shape, ...]:
 
 
 def candidates_of(f: Fakes, params: PlaceParams) -> list[Candidate]:
-    """Return all candidates: each is refused, so that the next one is asked for."""
+    """Return the first sample of candidates: each is refused, so that the next one is asked for."""
     seen: list[Candidate] = []
 
     def refuse(request: CandidatesRequest, *, should_stop: Any) -> CandidatesResult:
@@ -65,7 +66,7 @@ def candidates_of(f: Fakes, params: PlaceParams) -> list[Candidate]:
     f.planner.check_candidates = refuse  # type: ignore[method-assign, assignment]
     with pytest.raises(StepFailed):
         Place().commands(params, f.context)
-    return seen
+    return seen[:N_CANDIDATES]
 
 
 def heights(f: Fakes, params: PlaceParams) -> list[float]:
@@ -144,7 +145,7 @@ def test_points_without_support_are_counted_beside_the_planners_causes() -> None
     with pytest.raises(StepFailed) as caught:
         Place().commands(replace(ON_TRAY, x_ratio_range=(0.5, 1.5)), f.context)
     outcome = caught.value.outcome
-    assert outcome.message.startswith("none of 64 candidates can be done: ")
+    assert outcome.message.startswith("none of 256 candidates can be done: ")
     assert "PATH_BLOCKED at retreat (gantry/hand - tray)" in outcome.message
     assert "without support" in outcome.message
 
@@ -157,7 +158,7 @@ def test_a_refusal_names_the_waypoint(waypoint: int, words: str) -> None:
     )
     with pytest.raises(StepFailed) as caught:
         Place().commands(ON_TRAY, f.context)
-    assert caught.value.outcome.message == f"none of 64 candidates can be done: 64 {words}"
+    assert caught.value.outcome.message == f"none of 256 candidates can be done: 256 {words}"
 
 
 def retreats(f: Fakes, changed: dict[str, Any]) -> list[np.ndarray[Any, Any]]:
