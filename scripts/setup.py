@@ -294,8 +294,8 @@ def set_up_nav2(ros: str) -> None:
 def set_up(with_dev: bool, for_demo: bool, with_page: bool = False, ros: str = JAZZY) -> None:
     """Do all steps that are not done yet, one run at a time.
 
-    The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
-    leaves no stamp, and the other thread continues to its end, so that the next run does only what is missing.
+    The interfaces are built, and the other wheels downloaded, while the kernels are compiled. A step that fails leaves
+    no stamp, and the other threads continue to their end, so that the next run does only what is missing.
 
     Args:
         with_dev: Also install the requirements of tests and checks.
@@ -317,11 +317,12 @@ def set_up(with_dev: bool, for_demo: bool, with_page: bool = False, ros: str = J
             strand = strands.submit(build_interfaces, ros)
             install_requirements(("run",), ros)
             install_packages()
-            compile_kernels()
+            kernels = strands.submit(compile_kernels)
             if with_dev:
                 install_requirements(("dev",), ros)
             if with_page:
                 install_requirements(("show",), ros)
+            kernels.result()
             if not for_demo:
                 compile_later_kernels()
             strand.result()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -65,4 +67,13 @@ def deal(
 def _begin(begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     # The episode under way is written, then the parent ends the pool.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent was killed: nobody would take the result, or give it more work."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
