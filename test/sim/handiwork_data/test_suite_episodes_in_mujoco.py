@@ -55,7 +55,7 @@ def test_a_base_drives_to_two_tables() -> None:
     assert hand[0, 0] < 0.7 and hand[:, 1].max() > 1.4, "the pose of the hand is in the world"
 
 
-@pytest.mark.parametrize("robot", ["fr3_mobile", "genie1_mobile"])
+@pytest.mark.parametrize("robot", ["fr3_mobile", pytest.param("genie1_mobile", marks=pytest.mark.nightly)])
 def test_a_base_finds_by_itself_where_to_stand_for_each_pick_and_place(robot: str) -> None:
     _, episode = made(f"two_tables/{robot}")
     bases = [episode.meta.joints.index(name) for name in ("base_x", "base_y")]
