@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from handiwork_cli.commands.stack.launch import resolve
+from handiwork_cli.commands.stack.launch import add_parser, resolve
 from handiwork_cli.launch_files.evaluation import RUNNER, declared_arguments, plan_processes
 from handiwork_cli.launch_files.model import LaunchError, Substitution
 from handiwork_cli.launch_files.text import parse_template, split_words, typed
@@ -348,3 +349,18 @@ def test_launch_file_in_python_is_named_as_such(tmp_path: Path) -> None:
     path.write_text("x")
     with pytest.raises(LaunchError, match="Python; run it by `ros2 launch`"):
         resolve([str(path)])
+
+
+@pytest.mark.parametrize("words", [[], ["robot:=lift2", "scene_file:=/there/scene.yaml"]])
+def test_without_a_file_the_bringup_is_launched(words: list[str]) -> None:
+    path, arguments = resolve(words)
+    assert path.samefile(BRINGUP)
+    assert [f"{name}:={value}" for name, value in arguments.items()] == words
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    assert parser.parse_args(["launch", *words]).words == words
+
+
+def test_too_many_words_are_refused() -> None:
+    with pytest.raises(LaunchError, match=r"cannot read 'a b c'; write \[\[package\] file\] argument:=value"):
+        resolve(["a", "b", "c"])

@@ -21,6 +21,9 @@ from handiwork_cli.processes.process_runner import ProcessRunner
 from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.process.domain import current_domain_id, lease_nodes
 
+BRINGUP = ("handiwork_bringup", "bringup.launch.xml")
+"""Package and file that are launched when none is named."""
+
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command.
@@ -30,7 +33,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """
     parser = commands.add_parser("launch", help="run a launch file")
     parser.add_argument("--show-args", "-s", action="store_true", help="list the file's arguments and stop")
-    parser.add_argument("words", nargs="+", metavar="[package] file argument:=value ...")
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="[[package] file] argument:=value ...",
+        help=f"without a file: {' '.join(BRINGUP)}",
+    )
     parser.set_defaults(run=run)
 
 
@@ -65,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:
-    """Split ``[package] file name:=value ...``.
+    """Split ``[[package] file] name:=value ...``; without a file it is the bringup of Handiwork.
 
     Args:
         words: The words.
@@ -76,14 +84,14 @@ def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:
     Raises:
         LaunchError: There is no such file, or there are too many words.
     """
-    names = [word for word in words if ":=" not in word]
+    names = [word for word in words if ":=" not in word] or [*BRINGUP]
     arguments = dict(word.split(":=", 1) for word in words if ":=" in word)
     if len(names) == 1:
         path = Path(names[0])
     elif len(names) == 2:
         path = share_of(names[0]) / "launch" / names[1]
     else:
-        raise LaunchError(f"cannot read {' '.join(names)!r}; write [package] file argument:=value ...")
+        raise LaunchError(f"cannot read {' '.join(names)!r}; write [[package] file] argument:=value ...")
     if path.suffix == ".py" and path.is_file():
         raise LaunchError(f"{path}: is a launch file in Python; run it by `ros2 launch`, or write it in XML")
     if not path.is_file():
