@@ -101,7 +101,7 @@ def with_rim(cup: CupFacts, shapes: Sequence[Solid], given_m: float | None) -> t
         ConfigError: The given radius is not positive.
     """
     if given_m is not None:
-        if not given_m > 0.0:
+        if not 0.0 < given_m < np.inf:
             raise ConfigError(
                 "new-robot", [f"--cup-radius: {1e3 * given_m:g} mm; give the radius of the rim"]
             )

@@ -123,6 +123,12 @@ def test_a_robot_without_an_arm_is_named(tmp_path: Path, capsys: pytest.CaptureF
     assert "no chain of four joints" in capsys.readouterr().err
 
 
+def test_a_radius_without_a_cup_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new-robot", str(URDF), "--cup-radius", "20", "--out", str(tmp_path / "out")]) == 2
+    assert "--cup-radius: there is no cup; name its link by --suction" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_curobo_file_of_the_robot_gives_the_robot_back(robot: Robot, tmp_path: Path) -> None:
     made = curobo_config(robot, URDF, CuroboUse(("bench_arm",)))
     (tmp_path / "bench.yml").write_text(yaml.safe_dump(made), encoding="utf-8")

@@ -66,7 +66,7 @@ def test_a_rim_without_a_shape_has_the_usual_width() -> None:
         assert (seen.radius_m, source) == (0.02, "no shape of suction_cup ends there")
 
 
-@pytest.mark.parametrize("radius_m", [0.0, -0.01, float("nan")])
+@pytest.mark.parametrize("radius_m", [0.0, -0.01, float("nan"), float("inf")])
 def test_a_radius_that_is_none_is_refused(radius_m: float) -> None:
     cup, shapes = cup_of_the_ur10()
     with pytest.raises(ConfigError, match=r"--cup-radius: .* mm; give the radius of the rim"):

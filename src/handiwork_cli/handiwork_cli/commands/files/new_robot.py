@@ -86,6 +86,8 @@ def run(options: argparse.Namespace) -> int:
     from robot_description.import_robot.output_files.portable_urdf import PortableUrdf
     from robot_description.import_robot.output_files.robot_text import report
 
+    if options.cup_radius is not None and not options.suction:
+        raise ConfigError("new-robot", ["--cup-radius: there is no cup; name its link by --suction"])
     given = _given(options)
     urdf = _urdf(options, given)
     name = options.name or re.sub(r"\W+", "_", urdf.name.split(".")[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -36,15 +37,14 @@ ASIDE_M = 0.02
 
 
 def found(
-    longest_m: float, at_first: float = 0.0, homes: int = 100, params: HandoverParams = PARAMS
+    longest_m: float, at_first: float = 0.0, homes: frozenset[int] | None = None
 ) -> tuple[FoundMeeting, list[float]]:
     """Search at two places for one that the giving hand can leave by so much, and return the lengths that were asked.
 
     Args:
         longest_m: The hand leaves by this much at most, m.
         at_first: The same for the first place, m; 0: as elsewhere.
-        homes: The arm can go home from the place that is asked about as this one; greater: from each.
-        params: Parameters of the goal.
+        homes: Numbers of the questions for a way home, from 1, to which there is one; None: to each.
     """
     given, taken = held_by_both()
     taken.cell.in_hand = ""
@@ -64,19 +64,18 @@ def found(
         none = CandidateVerdict(Code.JOINT_LIMIT, answer.verdicts[0].q, 0.0, waypoint=1)
         return replace(answer, verdicts=(none,) * len(answer.verdicts))
 
-    plan, goals = given.planner.plan, list[PlanRequest]()
+    plan, numbers = given.planner.plan, itertools.count(1)
 
     def go_home(request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
         assert isinstance(request.goal, JointGoals)
         np.testing.assert_allclose(request.goal.q[0], given.context.arm_spec.home_q)
-        goals.append(request)
-        if homes in (len(goals), 100):
+        if homes is None or next(numbers) in homes:
             return plan(request, should_stop=should_stop)
         return PlanResult(Code.GOAL_IN_COLLISION, "the other hand is there", blocking=HANDS)
 
     given.planner.check_candidates = judge  # type: ignore[method-assign]
     given.planner.plan = go_home  # type: ignore[method-assign]
-    return MeetingSearch(params, given.context, taken.context, given.context.held["cube"]).run(), asked
+    return MeetingSearch(PARAMS, given.context, taken.context, given.context.held["cube"]).run(), asked
 
 
 @pytest.fixture(autouse=True)
@@ -125,14 +124,14 @@ def test_without_any_way_the_refusal_counts_each_length() -> None:
 
 def test_a_place_from_which_the_arm_can_go_home_comes_first() -> None:
     at_once, _ = found(1.0)
-    beside, asked = found(1.0, homes=2)
+    beside, asked = found(1.0, homes=frozenset({2}))
     assert height(beside) == pytest.approx(height(at_once) + ASIDE_M)
     assert asked == [0.08, 0.08]
 
 
 def test_where_the_arm_cannot_go_home_from_any_place_the_first_is_taken() -> None:
     at_once, _ = found(1.0)
-    blocked, asked = found(1.0, homes=0)
+    blocked, asked = found(1.0, homes=frozenset())
     assert height(blocked) == pytest.approx(height(at_once))
     assert asked == [0.08, 0.08]
 
@@ -140,7 +139,7 @@ def test_where_the_arm_cannot_go_home_from_any_place_the_first_is_taken() -> Non
 def test_only_some_more_places_are_looked_at_after_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "BATCH", 1)
     monkeypatch.setattr(search, "MORE_PLACES", 1)
-    _, asked = found(1.0, homes=2)
+    _, asked = found(1.0, homes=frozenset({2}))
     assert asked == [0.08]
 
 
@@ -156,5 +155,5 @@ def test_the_last_resort_is_taken_when_the_time_is_over(monkeypatch: pytest.Monk
         return to_home(self, *given)
 
     monkeypatch.setattr(search.MeetingSearch, "_goes_home", slow)
-    late, _ = found(1.0, homes=0)
+    late, _ = found(1.0, homes=frozenset())
     assert height(late) == pytest.approx(height(at_once))
